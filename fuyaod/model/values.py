@@ -1,0 +1,95 @@
+"""The base of every value, and how values become JSON and back."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from fuyaod.model.cpuset import CpuSet
+
+T = TypeVar("T")
+
+
+class Value(msgspec.Struct, frozen=True):
+    """An immutable record. Subclasses add `frozen=True, kw_only=True` (msgspec does not inherit `kw_only`)."""
+
+
+def _encode_other(value: object) -> str:
+    if isinstance(value, CpuSet):
+        return str(value)
+    raise NotImplementedError(f"cannot encode a {type(value).__name__}")
+
+
+def _decode_other(kind: type[Any], raw: object) -> object:
+    if kind is CpuSet and isinstance(raw, str):
+        return parse_cpulist(raw)
+    raise NotImplementedError(f"cannot decode {raw!r} as {kind.__name__}")
+
+
+def encode(value: object) -> bytes:
+    """The value as compact JSON; a `CpuSet` becomes its list format."""
+    return msgspec.json.encode(value, enc_hook=_encode_other)
+
+
+def encode_pretty(value: object) -> bytes:
+    """The value as indented JSON for people and files under version control."""
+    return msgspec.json.format(encode(value), indent=2)
+
+
+def decode(raw: bytes | str, kind: type[T], *, strict: bool = True) -> T:
+    """The value that `encode` made. Raises msgspec.ValidationError naming the path, msgspec.DecodeError on bad JSON."""
+    return msgspec.json.decode(raw, type=kind, dec_hook=_decode_other, strict=strict)
+
+
+def convert(raw: object, kind: type[T], *, strict: bool = True) -> T:
+    """Plain dicts and lists (from TOML) as a value. Raises msgspec.ValidationError naming the path."""
+    return msgspec.convert(raw, kind, dec_hook=_decode_other, strict=strict)
+
+
+def to_builtins(value: object) -> Any:
+    """The value as plain dicts, lists, strings and numbers."""
+    return msgspec.to_builtins(value, enc_hook=_encode_other)
+
+
+def parse_cpulist(text: str) -> CpuSet:
+    """A kernel list such as `"0-3,8,16-31:2/4"` as a set; an empty text is the empty set.
+
+    Accepts what the kernel accepts: blanks around the text, empty items, repeats, any order, and groups
+    `a-b:used/size` (of each `size` numbers the first `used`).
+
+    Raises:
+        ValueError: an item is no number or range, a range runs backwards, or a number is above `MAX_ID`.
+
+    Source: Linux lib/bitmap-str.c, bitmap_parselist().
+    """
+    mask = 0
+    for item in text.replace("\n", ",").split(","):
+        item = item.strip()
+        if item:
+            mask |= _parse_item(item)
+    return CpuSet.from_mask(mask)
+
+
+def _parse_item(item: str) -> int:
+    span, _, group = item.partition(":")
+    first_text, dash, last_text = span.partition("-")
+    first = _number(first_text, item)
+    last = _number(last_text, item) if dash else first
+    whole = CpuSet.from_range(first, last).mask
+    if not group:
+        return whole
+    used_text, slash, size_text = group.partition("/")
+    used, size = _number(used_text, item), _number(size_text, item)
+    if not slash or not dash or not 0 < used <= size:
+        raise ValueError(f"cannot read {item!r} as a group of CPU numbers (first-last:used/size)")
+    pattern = 0
+    for start in range(first, last + 1, size):
+        pattern |= ((1 << used) - 1) << start
+    return pattern & whole
+
+
+def _number(text: str, item: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 5):
+        raise ValueError(f"cannot read {item!r} as CPU numbers")
+    return int(text)
