@@ -1,0 +1,70 @@
+"""The exception tree. A class exists only where a caller acts on it.
+
+    FuyaodError
+    ├── HostFileError        a kernel or host file could not be read or written: path and errno
+    │   └── HostDenied       ... for lack of permission; observers turn it into a finding that names the capability
+    ├── HostParseError       a file was read and makes no sense: path and value
+    ├── SettingsError        the settings file or an override is refused: file and TOML path
+    └── JournalError         the journal cannot be trusted or written; no actuator may touch the host then
+
+What vanished is no error: readers return None for ENOENT, ENODEV, ENOTDIR and ENXIO.
+"""
+
+from __future__ import annotations
+
+import errno as errno_names
+import os
+
+
+class FuyaodError(Exception):
+    """Root of all errors of this product. The text starts with "cannot" and names file and value."""
+
+
+class HostFileError(FuyaodError):
+    """A host file could not be read or written.
+
+    Attributes:
+        path: absolute path, root included.
+        errno: the kernel's error number.
+    """
+
+    def __init__(self, doing: str, path: str, errno: int, hint: str = "") -> None:
+        name = errno_names.errorcode.get(errno, str(errno))
+        text = f"cannot {doing} {path}: {name} ({os.strerror(errno)})"
+        super().__init__(f"{text}; {hint}" if hint else text)
+        self.path = path
+        self.errno = errno
+
+
+class HostDenied(HostFileError):
+    """The same for EACCES, EPERM and EROFS: more rights would help."""
+
+
+class HostParseError(FuyaodError):
+    """A host file holds something else than its format.
+
+    Attributes:
+        path: absolute path, root included.
+        value: the text that was not understood, cut to 80 characters.
+    """
+
+    def __init__(self, path: str, value: object, expected: str) -> None:
+        shown = repr(value)
+        self.path = path
+        self.value = shown if len(shown) <= 80 else shown[:77] + "..."
+        super().__init__(f"cannot read {path}: {self.value} is not {expected}")
+
+
+class SettingsError(FuyaodError):
+    """The settings are refused; the text names the file and the TOML path (`$.observe.interval_ms`)."""
+
+
+class JournalError(FuyaodError):
+    """The journal is damaged beyond its last line, or cannot be written."""
+
+
+def host_error(doing: str, path: str, error: OSError) -> HostFileError:
+    """The right class for what the kernel said."""
+    number = error.errno or 0
+    kind = HostDenied if number in (errno_names.EACCES, errno_names.EPERM, errno_names.EROFS) else HostFileError
+    return kind(doing, path, number)

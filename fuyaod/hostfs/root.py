@@ -1,0 +1,246 @@
+"""`HostRoot`: reads of host files relative to one root, which is `/`, a container's `/host`, or a declared tree."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import Final
+
+from fuyaod.errors import HostFileError, HostParseError, host_error
+from fuyaod.hostfs.budget import DescriptorBudget
+from fuyaod.hostfs.files import READ_FLAGS, VANISHED, Files, OsFiles
+from fuyaod.model.cpuset import CpuSet
+from fuyaod.model.values import parse_cpulist
+
+MAX_BYTES: Final = 4 << 20
+"""Largest file read whole; a cpuinfo of 1024 CPUs has about 1.5 MiB. A larger one is no kernel file."""
+
+CHUNK: Final = 65_536
+PAGE: Final = 4096
+MAX_LINKS: Final = 40
+"""Links followed before a path counts as a loop. Source: Linux include/linux/namei.h, MAXSYMLINKS."""
+
+
+class HostRoot:
+    """Host files below one root. Paths are relative and have no leading slash: `sys/devices/system/cpu/online`.
+
+    Every reader returns None for what is not there and raises `HostDenied` for what may not be read.
+
+    Args:
+        path: the root, absolute. `/` is this machine itself.
+        files: the system calls to use.
+        budget: for descriptors that are kept.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str] = "/", files: Files | None = None, budget: DescriptorBudget | None = None
+    ) -> None:
+        self.path = os.path.abspath(path)
+        self.files: Files = OsFiles() if files is None else files
+        self.budget = DescriptorBudget(1024) if budget is None else budget
+        self._prefix = self.path.rstrip("/") + "/"
+
+    @property
+    def is_this_machine(self) -> bool:
+        """Whether the root is `/`: only then do netlink, udev and our own capabilities speak of the same host."""
+        return self.path == "/"
+
+    def absolute(self, relative: str) -> str:
+        """Absolute path for messages and system calls. Raises ValueError for a path that leaves the root by `..`."""
+        if relative.startswith("/") or ".." in relative.split("/"):
+            raise ValueError(f"cannot use host path {relative!r}: it must be relative and without '..'")
+        return self._prefix + relative
+
+    def read(self, relative: str, limit: int = MAX_BYTES) -> bytes | None:
+        """The whole file, None when it is not there.
+
+        Raises:
+            HostDenied: no permission.
+            HostFileError: any other errno (EOPNOTSUPP, EIO), or EFBIG for a file above `limit` bytes.
+        """
+        path = self.absolute(relative)
+        try:
+            fd = self.files.open(path, READ_FLAGS)
+        except OSError as error:
+            return _none_if_vanished("read", path, error)
+        try:
+            return read_whole(self.files, fd, limit)
+        except OSError as error:
+            return _none_if_vanished("read", path, error)
+        finally:
+            self.files.close(fd)
+
+    def read_text(self, relative: str, limit: int = MAX_BYTES) -> str | None:
+        """The file as text without the blanks around it. Raises as `read`, and HostParseError for bytes that are no
+        UTF-8."""
+        raw = self.read(relative, limit)
+        if raw is None:
+            return None
+        try:
+            return raw.decode().strip()
+        except UnicodeDecodeError:
+            raise HostParseError(self.absolute(relative), raw[:40], "text") from None
+
+    def read_int(self, relative: str) -> int | None:
+        """The file as a decimal or 0x-prefixed number. Raises as `read`, and HostParseError for anything else."""
+        text = self.read_text(relative, PAGE)
+        if text is None:
+            return None
+        try:
+            return int(text, 16 if text[:2] in ("0x", "0X") else 10)
+        except ValueError:
+            raise HostParseError(self.absolute(relative), text, "a number") from None
+
+    def read_cpulist(self, relative: str) -> CpuSet | None:
+        """The file as a CPU or node list. Raises as `read`, and HostParseError for a malformed list."""
+        text = self.read_text(relative)
+        if text is None:
+            return None
+        try:
+            return parse_cpulist(text)
+        except ValueError as error:
+            raise HostParseError(self.absolute(relative), text, f"a CPU list ({error})") from None
+
+    def list(self, relative: str) -> tuple[str, ...] | None:
+        """Names in a directory, sorted; None when it is not there. Raises HostDenied, HostFileError."""
+        path = self.absolute(relative)
+        try:
+            return tuple(sorted(self.files.listdir(path)))
+        except OSError as error:
+            return _none_if_vanished("list", path, error)
+
+    def readlink(self, relative: str) -> str | None:
+        """Target of a link as it is written; None for what is missing or no link. Raises HostDenied, HostFileError."""
+        path = self.absolute(relative)
+        try:
+            return self.files.readlink(path)
+        except OSError as error:
+            if error.errno == 22:  # EINVAL: exists, and is no link
+                return None
+            return _none_if_vanished("read link", path, error)
+
+    def resolve(self, relative: str) -> str | None:
+        """The path with every link followed inside the root, as `realpath` would inside a chroot; None when a part is
+        missing.
+
+        Raises:
+            HostDenied: a folder may not be searched.
+            HostFileError: ELOOP after 40 links.
+        """
+        todo = [part for part in reversed(relative.split("/")) if part]
+        done: list[str] = []
+        links = 0
+        while todo:
+            part = todo.pop()
+            if part == "..":
+                done = done[:-1]
+                continue
+            if part == ".":
+                continue
+            here = "/".join([*done, part])
+            target = self.readlink(here)
+            if target is None:
+                done.append(part)
+                continue
+            links += 1
+            if links > MAX_LINKS:
+                raise HostFileError("resolve", self.absolute(relative), 40)  # ELOOP
+            if target.startswith("/"):
+                done = []
+            todo.extend(p for p in reversed(target.split("/")) if p)
+        found = "/".join(done)
+        return found if self.stat(found) is not None else None
+
+    def stat(self, relative: str) -> os.stat_result | None:
+        """stat(2); None when it is not there. Raises HostDenied, HostFileError."""
+        path = self.absolute(relative)
+        try:
+            return self.files.stat(path)
+        except OSError as error:
+            return _none_if_vanished("stat", path, error)
+
+    def exists(self, relative: str) -> bool:
+        """Whether something is there; what may not be looked at counts as not there."""
+        try:
+            return self.stat(relative) is not None
+        except HostFileError:
+            return False
+
+    def keep(self, relative: str) -> KeptFile:
+        """The file with its descriptor kept open between reads, as far as the budget allows."""
+        return KeptFile(self, relative)
+
+
+class KeptFile:
+    """A file that is read again and again: one pread per read instead of open, read, close (12 times cheaper on
+    kernfs).
+
+    After the file vanished every read gives None; keep a new one for a group of the same name.
+    """
+
+    __slots__ = ("_fd", "_files", "_gone", "_host", "_pread", "relative")
+
+    def __init__(self, host: HostRoot, relative: str) -> None:
+        self._host = host
+        self._files = host.files
+        self._pread = host.files.pread
+        self._fd = -1
+        self._gone = False
+        self.relative = relative
+
+    def read(self) -> bytes | None:
+        """The whole file, at most `MAX_BYTES`. None when it vanished. Raises as `HostRoot.read`."""
+        if self._fd < 0:
+            return self._first_read()
+        try:
+            raw = self._pread(self._fd, PAGE, 0)
+            return raw if len(raw) < PAGE else read_whole(self._files, self._fd, MAX_BYTES)
+        except OSError as error:
+            self.close()
+            self._gone = error.errno in VANISHED
+            return _none_if_vanished("read", self._host.absolute(self.relative), error)
+
+    def _first_read(self) -> bytes | None:
+        if self._gone:
+            return None
+        if not self._host.budget.take():
+            return self._host.read(self.relative)
+        path = self._host.absolute(self.relative)
+        try:
+            self._fd = self._files.open(path, READ_FLAGS)
+        except OSError as error:
+            self._host.budget.give_back()
+            self._gone = error.errno in VANISHED
+            return _none_if_vanished("read", path, error)
+        return self.read()
+
+    def close(self) -> None:
+        """Closes the descriptor; the next read opens it again."""
+        if self._fd >= 0:
+            self._host.budget.give_back()
+            with contextlib.suppress(OSError):
+                self._files.close(self._fd)
+            self._fd = -1
+
+
+def read_whole(files: Files, fd: int, limit: int) -> bytes:
+    """Everything from the start of `fd`. Raises OSError, EFBIG above `limit` bytes."""
+    first = files.pread(fd, PAGE, 0)
+    if len(first) < PAGE:
+        # Kernel files hand out whole records: a short answer may still be followed by more, an empty one is the end.
+        if not first or not (more := files.pread(fd, PAGE, len(first))):
+            return first
+        first += more
+    parts, size = [first], len(first)
+    while chunk := files.pread(fd, CHUNK, size):
+        parts.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            raise OSError(27, "file too large")  # EFBIG
+    return b"".join(parts)
+
+
+def _none_if_vanished(doing: str, path: str, error: OSError) -> None:
+    if error.errno in VANISHED:
+        return
+    raise host_error(doing, path, error) from error
