@@ -62,11 +62,13 @@ class HostRoot:
         try:
             fd = self.files.open(path, READ_FLAGS)
         except OSError as error:
-            return _none_if_vanished("read", path, error)
+            _raise_unless_vanished("read", path, error)
+            return None
         try:
             return read_whole(self.files, fd, limit)
         except OSError as error:
-            return _none_if_vanished("read", path, error)
+            _raise_unless_vanished("read", path, error)
+            return None
         finally:
             self.files.close(fd)
 
@@ -107,7 +109,8 @@ class HostRoot:
         try:
             return tuple(sorted(self.files.listdir(path)))
         except OSError as error:
-            return _none_if_vanished("list", path, error)
+            _raise_unless_vanished("list", path, error)
+            return None
 
     def readlink(self, relative: str) -> str | None:
         """Target of a link as it is written; None for what is missing or no link. Raises HostDenied, HostFileError."""
@@ -117,7 +120,8 @@ class HostRoot:
         except OSError as error:
             if error.errno == 22:  # EINVAL: exists, and is no link
                 return None
-            return _none_if_vanished("read link", path, error)
+            _raise_unless_vanished("read link", path, error)
+            return None
 
     def resolve(self, relative: str) -> str | None:
         """The path with every link followed inside the root, as `realpath` would inside a chroot; None when a part is
@@ -157,7 +161,8 @@ class HostRoot:
         try:
             return self.files.stat(path)
         except OSError as error:
-            return _none_if_vanished("stat", path, error)
+            _raise_unless_vanished("stat", path, error)
+            return None
 
     def exists(self, relative: str) -> bool:
         """Whether something is there; what may not be looked at counts as not there."""
@@ -198,7 +203,8 @@ class KeptFile:
         except OSError as error:
             self.close()
             self._gone = error.errno in VANISHED
-            return _none_if_vanished("read", self._host.absolute(self.relative), error)
+            _raise_unless_vanished("read", self._host.absolute(self.relative), error)
+            return None
 
     def _first_read(self) -> bytes | None:
         if self._gone:
@@ -211,7 +217,8 @@ class KeptFile:
         except OSError as error:
             self._host.budget.give_back()
             self._gone = error.errno in VANISHED
-            return _none_if_vanished("read", path, error)
+            _raise_unless_vanished("read", path, error)
+            return None
         return self.read()
 
     def close(self) -> None:
@@ -240,7 +247,6 @@ def read_whole(files: Files, fd: int, limit: int) -> bytes:
     return b"".join(parts)
 
 
-def _none_if_vanished(doing: str, path: str, error: OSError) -> None:
-    if error.errno in VANISHED:
-        return
-    raise host_error(doing, path, error) from error
+def _raise_unless_vanished(doing: str, path: str, error: OSError) -> None:
+    if error.errno not in VANISHED:
+        raise host_error(doing, path, error) from error
