@@ -6,7 +6,7 @@ import enum
 from typing import Protocol
 
 from fuyaod.model.cgroup import CgroupTree, KubeQos
-from fuyaod.model.qos import QosVerdict
+from fuyaod.model.qos import QosClass, QosVerdict
 from fuyaod.model.values import Value
 
 
@@ -108,6 +108,7 @@ class ServiceRecord(Value, frozen=True, kw_only=True):
     unit: str
     cgroup_path: str
     pattern: str
+    qos: QosClass
 
 
 class SourceReport(Value, frozen=True, kw_only=True):

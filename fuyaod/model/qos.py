@@ -27,14 +27,12 @@ class QosClass(enum.Enum):
 
 
 class ClaimOrigin(enum.Enum):
-    """Where a claim to a class stands. Only the first two may conflict with one another: the owner is read when the
-    pod is silent."""
+    """Where a claim to a class stands."""
 
     POD_LABEL = "pod_label"
     POD_ANNOTATION = "pod_annotation"
     OWNER_LABEL = "owner_label"
     OWNER_ANNOTATION = "owner_annotation"
-    SETTINGS = "settings"
 
 
 class QosClaim(Value, frozen=True, kw_only=True):

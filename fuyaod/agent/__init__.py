@@ -1,0 +1,1 @@
+"""Wiring of the daemon: loops, sources, faces. No decision is taken here."""

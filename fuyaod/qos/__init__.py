@@ -1,0 +1,1 @@
+"""Pod → class: which of HLS, LS and BE a pod or unit belongs to, and why."""

@@ -1,0 +1,122 @@
+"""TOML file and environment into the typed settings. The only reader of the environment in the product.
+
+An override is named after its TOML path: `FUYAOD_OBSERVE__INTERVAL_MS=500` is `observe.interval_ms = 500`. Tables in
+lists
+(`qos.services`) have no override.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from fuyaod.errors import SettingsError
+from fuyaod.model.settings import Settings
+from fuyaod.model.values import convert, to_builtins
+
+PREFIX: Final = "FUYAOD_"
+MAX_FILE_BYTES: Final = 1 << 20
+"""A settings file above 1 MiB is a mistake (Kubernetes caps a ConfigMap at the same size)."""
+
+
+def load_settings(path: str | None, environment: Mapping[str, str]) -> Settings:
+    """The settings of `path` (None: the defaults alone) with the overrides of `environment` on top.
+
+    Raises:
+        SettingsError: the file cannot be read or is no TOML, a key is unknown, a value has the wrong type or is out of
+            range; the text names the file or variable and the TOML path.
+    """
+    raw = _read_toml(path) if path else {}
+    settings = _convert(raw, path or "defaults", strict=True)
+    overrides = _overrides(environment)
+    if overrides:
+        merged = to_builtins(settings)
+        for names, text in overrides.items():
+            _set_in(merged, names, text)
+        settings = _convert(merged, _override_source(overrides), strict=False)
+    _check(settings, path or "environment")
+    return settings
+
+
+def parse_listen(text: str) -> tuple[str, int]:
+    """`"127.0.0.1:9917"` or `"[::1]:9917"` as address and port. Raises ValueError for anything else."""
+    address, colon, port = text.rpartition(":")
+    address = address.removeprefix("[").removesuffix("]")
+    if not colon or not address or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise ValueError(f"{text!r} is not address:port")
+    return address, int(port)
+
+
+def _read_toml(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise SettingsError(f"cannot read settings {path}: {error.strerror}") from error
+    if len(raw) > MAX_FILE_BYTES:
+        raise SettingsError(f"cannot read settings {path}: larger than {MAX_FILE_BYTES} bytes")
+    try:
+        return tomllib.loads(raw.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingsError(f"cannot read settings {path}: {error}") from error
+
+
+def _convert(raw: dict[str, Any], source: str, *, strict: bool) -> Settings:
+    try:
+        return convert(raw, Settings, strict=strict)
+    except msgspec.ValidationError as error:
+        text = str(error)
+        raise SettingsError(f"cannot use settings from {source}: {text}{_did_you_mean(text)}") from error
+
+
+def _did_you_mean(message: str) -> str:
+    unknown = re.search(r"unknown field `([^`]+)`", message)
+    if not unknown:
+        return ""
+    near = difflib.get_close_matches(unknown[1], _all_keys(to_builtins(Settings())) | {"unit", "class"}, n=1)
+    return f"; did you mean `{near[0]}`?" if near else "; `fuyaod settings` prints every key"
+
+
+def _all_keys(table: dict[str, Any]) -> set[str]:
+    found = set(table)
+    for value in table.values():
+        if isinstance(value, dict):
+            found |= _all_keys(value)
+    return found
+
+
+def _overrides(environment: Mapping[str, str]) -> dict[tuple[str, ...], str]:
+    found = {}
+    for name, text in environment.items():
+        path = name.removeprefix(PREFIX)
+        if path != name and "__" in path:
+            found[tuple(path.lower().split("__"))] = text
+    return found
+
+
+def _set_in(table: Any, names: tuple[str, ...], text: str) -> None:
+    variable = PREFIX + "__".join(names).upper()
+    for name in names[:-1]:
+        table = table.get(name) if isinstance(table, dict) else None
+    if not isinstance(table, dict) or names[-1] not in table:
+        raise SettingsError(f"cannot use {variable}: there is no setting `$.{'.'.join(names)}`")
+    if isinstance(table[names[-1]], dict | list):
+        raise SettingsError(f"cannot use {variable}: `$.{'.'.join(names)}` is a table, set it in the file")
+    table[names[-1]] = text
+
+
+def _override_source(overrides: dict[tuple[str, ...], str]) -> str:
+    return "environment (" + ", ".join(sorted(PREFIX + "__".join(n).upper() for n in overrides)) + ")"
+
+
+def _check(settings: Settings, source: str) -> None:
+    if settings.http.listen:
+        try:
+            parse_listen(settings.http.listen)
+        except ValueError as error:
+            raise SettingsError(f"cannot use settings from {source}: {error} - at `$.http.listen`") from error
