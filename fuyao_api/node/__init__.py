@@ -1,0 +1,1 @@
+"""The API of one node, one folder per version."""
