@@ -1,0 +1,122 @@
+"""Packages of the running release, and files of packages from its backports that are unpacked, never installed."""
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+_SUITE = "bookworm"
+_BACKPORTS = f"{_SUITE}-backports"
+_KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+_LOCK_WAIT_S = 300
+_RETRIES = 3
+
+
+class AptError(RuntimeError):
+    """apt could not do its work: no network, no such package, no space. The tests are then skipped."""
+
+
+def missing_packages(names: Sequence[str]) -> list[str]:
+    """Those of the packages that are not installed."""
+    argv = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
+    listed = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    installed = {line.split()[0] for line in listed.splitlines() if line.endswith(" installed")}
+    return [name for name in names if name not in installed]
+
+
+def install(names: Sequence[str]) -> None:
+    """Install packages from the sources that apt has.
+
+    Raises:
+        AptError: apt refused.
+    """
+    options = ["-q", "-o", f"DPkg::Lock::Timeout={_LOCK_WAIT_S}", "-o", f"Acquire::Retries={_RETRIES}"]
+    _run(["apt-get", *options, "update"])
+    _run(["apt-get", *options, "install", "--yes", "--no-install-recommends", *names])
+
+
+class Backports:
+    """The backports suite of the mirror that apt uses, with lists and downloads in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the suite's package lists.
+
+        Args:
+            folder: an empty folder for lists and downloads.
+
+        Raises:
+            AptError: no Debian source configured, or it cannot be reached.
+        """
+        self._folder = folder
+        sources = folder / "sources.list"
+        sources.write_text(f"deb [signed-by={_KEYRING}] {find_mirror(_configured_sources())} {_BACKPORTS} main\n")
+        for name in ("lists/partial", "archives/partial", "deb"):
+            (folder / name).mkdir(parents=True)
+        settings = {
+            "Dir::Etc::SourceList": sources,
+            "Dir::Etc::SourceParts": "/dev/null",
+            "Dir::State::Lists": folder / "lists",
+            # As if nothing were installed: what is asked for comes from this suite or not at all.
+            "Dir::State::Status": "/dev/null",
+            "Dir::Cache": folder,
+            "APT::Sandbox::User": "root",
+            "Acquire::Retries": _RETRIES,
+        }
+        self._options = ["-q", *(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))]
+        _run(["apt-get", *self._options, "-o", "APT::Update::Error-Mode=any", "update"])
+
+    def dependency(self, package: str, prefix: str) -> str:
+        """The package behind a meta package: its first dependency whose name starts with `prefix`.
+
+        Raises:
+            AptError: there is none.
+        """
+        listed = _run(["apt-cache", *self._options, "depends", package])
+        for line in listed.splitlines():
+            kind, _, name = line.strip().partition(": ")
+            if kind == "Depends" and name.startswith(prefix):
+                return name
+        raise AptError(f"cannot find the package behind {package} in {_BACKPORTS}")
+
+    def unpack(self, names: Sequence[str], into: Path) -> None:
+        """Download packages and unpack their files into a folder.
+
+        Raises:
+            AptError: a download failed.
+        """
+        deb = self._folder / "deb"
+        into.mkdir(parents=True, exist_ok=True)
+        _run(["apt-get", *self._options, "download", *names], cwd=deb)
+        for package in sorted(deb.glob("*.deb")):
+            _run(["dpkg-deb", "--extract", str(package), str(into)])
+            package.unlink()
+
+
+def find_mirror(sources: str) -> str:
+    """The address of the mirror that serves this release.
+
+    Args:
+        sources: lines of `address|suite as configured|code name|component`.
+
+    Raises:
+        AptError: the release is in none of them.
+    """
+    for line in sources.splitlines():
+        address, suite, code_name, component = line.split("|")
+        if component == "main" and _SUITE in (suite, code_name):
+            return address
+    raise AptError(f"cannot find {_SUITE} main in apt's sources")
+
+
+def _configured_sources() -> str:
+    fields = "$(REPO_URI)|$(RELEASE)|$(CODENAME)|$(COMPONENT)"
+    return _run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
+
+
+def _run(argv: Sequence[str], cwd: Path | None = None) -> str:
+    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environ, cwd=cwd)
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing said").splitlines()
+        raise AptError(f"cannot {' '.join([argv[0], argv[-1]])}: {said[-1]}")
+    return done.stdout

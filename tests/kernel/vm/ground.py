@@ -1,0 +1,102 @@
+"""The folder that keeps the guest kernel and the emulator, and the lock around it."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+FORMAT = 1
+"""Raised whenever setup writes something else than before: an older folder is then built anew."""
+
+VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
+
+
+class Stamp(msgspec.Struct, frozen=True, kw_only=True):
+    """Written last: a folder with a stamp is complete."""
+
+    format: int
+    kernel_release: str
+    qemu_version: str
+
+
+class Ground(msgspec.Struct, frozen=True, kw_only=True):
+    """Paths inside a folder that setup has filled.
+
+    Args:
+        root: the folder.
+        kernel_release: what `uname -r` prints in the guest.
+    """
+
+    root: Path
+    kernel_release: str
+
+    @property
+    def qemu(self) -> Path:
+        """The emulator."""
+        return self.root / "qemu/usr/bin/qemu-system-x86_64"
+
+    @property
+    def firmware(self) -> tuple[Path, ...]:
+        """Folders where the emulator looks for firmware."""
+        return (self.root / "qemu/usr/share/qemu", self.root / "qemu/usr/share/seabios")
+
+    @property
+    def modules(self) -> Path:
+        """The kernel's module tree, as found below `/lib/modules`."""
+        return self.root / "lib/modules" / self.kernel_release
+
+    def kernel(self, *, rdt: bool) -> Path:
+        """The uncompressed kernel; with `rdt` the one whose CPUs enumerate resctrl features."""
+        return self.root / ("vmlinux-rdt" if rdt else "vmlinux")
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Where kernel and emulator are kept: `$FUYAOD_VM_CACHE`, else `fuyaod-vm` in the user's cache folder."""
+    if chosen := environ.get("FUYAOD_VM_CACHE"):
+        return Path(chosen).absolute()
+    if base := environ.get("XDG_CACHE_HOME"):
+        return Path(base).absolute() / "fuyaod-vm"
+    return Path(environ.get("HOME", "/root")) / ".cache/fuyaod-vm"
+
+
+def find_ground(cache: Path) -> Ground | None:
+    """The complete ground in this cache folder, or None when there is none or it has an older format."""
+    root = cache / "ground"
+    try:
+        stamp = msgspec.json.decode((root / "ground.json").read_bytes(), type=Stamp)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    if stamp.format != FORMAT or not VIRTIOFSD.exists():
+        return None
+    return Ground(root=root, kernel_release=stamp.kernel_release)
+
+
+def write_stamp(root: Path, stamp: Stamp) -> None:
+    """Mark a folder as complete."""
+    (root / "ground.json").write_bytes(msgspec.json.encode(stamp))
+
+
+@contextlib.contextmanager
+def locked(cache: Path, *, exclusive: bool, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Hold the cache folder: shared by those who boot from it, exclusive for the one who fills it.
+
+    Args:
+        cache: the folder, made when it is missing.
+        exclusive: True to change the folder.
+        on_wait: called once when another process holds it.
+    """
+    cache.mkdir(parents=True, exist_ok=True)
+    kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
+    lock = os.open(cache / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            on_wait()
+            fcntl.flock(lock, kind)
+        yield
+    finally:
+        os.close(lock)

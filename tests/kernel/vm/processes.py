@@ -1,0 +1,77 @@
+"""Child processes that never outlive this one."""
+
+import contextlib
+import resource
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_WANTED_OPEN_FILES = 1 << 20
+_END_WITHIN_S = 3
+
+
+def raise_open_files() -> int:
+    """Raise the limit of open files as far as the machine allows. Children inherit it.
+
+    The file server holds one descriptor per inode that the guest remembers.
+
+    Returns:
+        The limit now.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for limit in (_WANTED_OPEN_FILES, hard):
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(limit, hard)))
+            return limit
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+
+
+@contextlib.contextmanager
+def child(argv: Sequence[str], *, log: Path, keep_fd: int | None = None) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program until the block ends. Its output goes to a file.
+
+    The kernel kills it when this process dies, whatever the cause. It has a session of its own, so that Ctrl-C
+    reaches this process alone, which then ends its children in order.
+
+    Args:
+        argv: program and arguments.
+        log: file for stdout and stderr.
+        keep_fd: a descriptor the program inherits.
+    """
+    with log.open("wb") as out, _started(argv, out.fileno(), out.fileno(), keep_fd) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def talking_child(argv: Sequence[str], *, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Like `child`, but stdout is a pipe to read from and only stderr goes to the file."""
+    with log.open("wb") as err, _started(argv, subprocess.PIPE, err.fileno(), None) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def _started(argv: Sequence[str], out: int, err: int, keep_fd: int | None) -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", "--", *argv],
+        stdin=subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        pass_fds=() if keep_fd is None else (keep_fd,),
+        start_new_session=True,
+    )
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_END_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
