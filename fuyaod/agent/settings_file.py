@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
+from pathlib import Path
 
-from fuyaod.errors import SettingsError
 from fuyaod.model.settings import Settings
 from fuyaod.settings_load import load_settings
 
@@ -46,8 +45,6 @@ class SettingsFile:
 
     def reload(self) -> Settings | None:
         """Reads the file now (SIGHUP). As `poll`."""
-        if self._path is not None and not os.path.exists(self._path):
-            raise SettingsError(f"cannot read settings {self._path}: the file is gone")
         fresh = load_settings(self._path, self._environment)
         if fresh == self.current:
             return None
@@ -58,7 +55,7 @@ class SettingsFile:
         if self._path is None:
             return None
         try:
-            seen = os.stat(self._path)
+            seen = Path(self._path).stat()
         except OSError:
             return None
         return seen.st_ino, seen.st_size, seen.st_mtime_ns

@@ -1,0 +1,1 @@
+"""Prometheus exposition: one table of metrics, collected over the last snapshot when somebody scrapes."""
