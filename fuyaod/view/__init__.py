@@ -1,0 +1,1 @@
+"""Snapshots for people: tables (pure) and the one-screen live view."""
