@@ -22,7 +22,7 @@ GENERATED: Final = ("*_pb2.py", "*_pb2.pyi", "*_pb2_grpc.py")
 
 
 def generate(root: Path, into: Path) -> None:
-    """Runs protoc over all `.proto` files below `root`/fuyao_api. Raises SystemExit with protoc's words when it fails."""
+    """Runs protoc over all `.proto` files below `root`/fuyao_api. Raises SystemExit with what protoc said."""
     sources = sorted(str(path.relative_to(root)) for path in (root / PACKAGE).rglob("*.proto"))
     outputs = [f"--{kind}={into}" for kind in ("python_out", "pyi_out", "grpc_python_out")]
     command = [sys.executable, "-m", "grpc_tools.protoc", "-I.", *outputs, *sources]

@@ -1,0 +1,1 @@
+"""The gRPC node API over the last snapshot: `server` for the agent, `client` for the tool, `convert` between them."""
