@@ -105,7 +105,7 @@ def _set_in(table: Any, names: tuple[str, ...], text: str) -> None:
         table = table.get(name) if isinstance(table, dict) else None
     if not isinstance(table, dict) or names[-1] not in table:
         raise SettingsError(f"cannot use {variable}: there is no setting `$.{'.'.join(names)}`")
-    if isinstance(table[names[-1]], dict | list):
+    if isinstance(table[names[-1]], dict | list | tuple):
         raise SettingsError(f"cannot use {variable}: `$.{'.'.join(names)}` is a table, set it in the file")
     table[names[-1]] = text
 
