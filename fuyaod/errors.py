@@ -7,7 +7,7 @@
     ├── SettingsError        the settings file or an override is refused: file and TOML path
     └── JournalError         the journal cannot be trusted or written; no actuator may touch the host then
 
-What vanished is no error: readers return None for ENOENT, ENODEV, ENOTDIR and ENXIO.
+What vanished is no error: readers return None for ENOENT, ENODEV, ENOTDIR, ENXIO and ESRCH.
 """
 
 from __future__ import annotations

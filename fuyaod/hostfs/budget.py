@@ -14,10 +14,17 @@ Source: Linux fs/seq_file.c (seq_read_iter allocates PAGE_SIZE and keeps it); 4,
 
 
 def raise_descriptor_limit() -> int:
-    """Raises the soft limit of open files to the hard one. Returns the limit now in force."""
+    """Raises the soft limit of open files to the hard one. Returns the limit now in force.
+
+    An endless hard limit is no figure to count against, and Linux refuses it as a soft one: the soft limit stays.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
+    if soft == hard or hard == resource.RLIM_INFINITY:
+        return soft
+    try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    except (OSError, ValueError):  # a sandbox that forbids setrlimit: the agent then keeps fewer descriptors
+        return soft
     return hard
 
 

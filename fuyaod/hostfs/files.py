@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from typing import Final, Protocol
 
-VANISHED: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ENXIO})
-"""What a file that is not there (any more) answers; ENODEV comes from a kernfs file whose directory was removed."""
+VANISHED: Final = frozenset({errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ENXIO, errno.ESRCH})
+"""What a file that is not there (any more) answers; ENODEV comes from a kernfs file whose directory was removed,
+ESRCH from a file of a process that ended."""
 
-READ_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
-"""O_NONBLOCK: a FIFO or a device in a hostile tree must not hold the agent."""
+READ_FLAGS: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
+"""O_NONBLOCK, O_NOCTTY: a FIFO or a terminal in a hostile tree must neither hold the agent nor become its terminal."""
+
+WRITE_FLAGS: Final = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY | os.O_NOFOLLOW
+"""O_TRUNC: kernfs passes over it; in a declared tree of plain files a short value must not keep the tail of a long
+one. O_NOFOLLOW: no kernel file that is written is a link."""
 
 
 class Files(Protocol):
@@ -45,6 +51,30 @@ class Files(Protocol):
         ...
 
 
+class StoreFiles(Files, Protocol):
+    """What a file of our own needs on top: the journal is kept with these."""
+
+    def fstat(self, fd: int) -> os.stat_result:
+        """fstat(2)."""
+        ...
+
+    def fsync(self, fd: int) -> None:
+        """fsync(2)."""
+        ...
+
+    def rename(self, source: str, target: str) -> None:
+        """rename(2): takes the place of `target` in one step."""
+        ...
+
+    def unlink(self, path: str) -> None:
+        """unlink(2)."""
+        ...
+
+    def lock(self, fd: int) -> None:
+        """flock(2), exclusive, without waiting: BlockingIOError when another open file has it."""
+        ...
+
+
 class OsFiles:
     """The operating system itself."""
 
@@ -55,3 +85,12 @@ class OsFiles:
     listdir = staticmethod(os.listdir)
     readlink = staticmethod(os.readlink)
     stat = staticmethod(os.stat)
+    fstat = staticmethod(os.fstat)
+    fsync = staticmethod(os.fsync)
+    rename = staticmethod(os.rename)
+    unlink = staticmethod(os.unlink)
+
+    @staticmethod
+    def lock(fd: int) -> None:
+        """flock(2), exclusive, without waiting."""
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

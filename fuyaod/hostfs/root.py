@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 from typing import Final
 
 from fuyaod.errors import HostFileError, HostParseError, host_error
@@ -17,14 +19,27 @@ MAX_BYTES: Final = 4 << 20
 
 CHUNK: Final = 65_536
 PAGE: Final = 4096
+WHOLE_BELOW: Final = 1024
+"""A first answer shorter than this is the whole file. Files of many records (`cgroup.procs`) hand out as many whole
+records as fit into the page, so a longer answer may be followed by more although the page was not full.
+
+Source: Linux fs/seq_file.c, seq_read_iter().
+"""
+
+LIST_BYTES: Final = 65_536
+"""Longest CPU list read: every second one of 8192 CPUs takes 20 KiB."""
 MAX_LINKS: Final = 40
 """Links followed before a path counts as a loop. Source: Linux include/linux/namei.h, MAXSYMLINKS."""
+
+_NUMBER: Final = re.compile(r"-?[0-9]{1,20}|0[xX][0-9a-fA-F]{1,16}").fullmatch
 
 
 class HostRoot:
     """Host files below one root. Paths are relative and have no leading slash: `sys/devices/system/cpu/online`.
 
-    Every reader returns None for what is not there and raises `HostDenied` for what may not be read.
+    Every reader returns None for what is not there and raises `HostDenied` for what may not be read. Links are
+    followed by the kernel: below another root than `/` a path on which an absolute link may stand (`var/run`) goes
+    through `resolve` first.
 
     Args:
         path: the root, absolute. `/` is this machine itself.
@@ -62,12 +77,12 @@ class HostRoot:
         try:
             fd = self.files.open(path, READ_FLAGS)
         except OSError as error:
-            _raise_unless_vanished("read", path, error)
+            raise_unless_vanished("read", path, error)
             return None
         try:
             return read_whole(self.files, fd, limit)
         except OSError as error:
-            _raise_unless_vanished("read", path, error)
+            raise_unless_vanished("read", path, error)
             return None
         finally:
             self.files.close(fd)
@@ -84,18 +99,20 @@ class HostRoot:
             raise HostParseError(self.absolute(relative), raw[:40], "text") from None
 
     def read_int(self, relative: str) -> int | None:
-        """The file as a decimal or 0x-prefixed number. Raises as `read`, and HostParseError for anything else."""
+        """The file as a decimal or 0x-prefixed number, at most 20 digits, the decimal one perhaps negative.
+
+        Raises as `read`, and HostParseError for anything else.
+        """
         text = self.read_text(relative, PAGE)
         if text is None:
             return None
-        try:
-            return int(text, 16 if text[:2] in ("0x", "0X") else 10)
-        except ValueError:
-            raise HostParseError(self.absolute(relative), text, "a number") from None
+        if _NUMBER(text) is None:
+            raise HostParseError(self.absolute(relative), text, "a number")
+        return int(text, 16 if text[1:2] in ("x", "X") else 10)
 
     def read_cpulist(self, relative: str) -> CpuSet | None:
         """The file as a CPU or node list. Raises as `read`, and HostParseError for a malformed list."""
-        text = self.read_text(relative)
+        text = self.read_text(relative, LIST_BYTES)
         if text is None:
             return None
         try:
@@ -104,12 +121,16 @@ class HostRoot:
             raise HostParseError(self.absolute(relative), text, f"a CPU list ({error})") from None
 
     def list(self, relative: str) -> tuple[str, ...] | None:
-        """Names in a directory, sorted; None when it is not there. Raises HostDenied, HostFileError."""
+        """Names in a directory, sorted; None when it is not there. Raises HostDenied, HostFileError.
+
+        A name that is no UTF-8 (anyone with a delegated group can make one) is left out: it fits into no message, no
+        JSON and no metric label.
+        """
         path = self.absolute(relative)
         try:
-            return tuple(sorted(self.files.listdir(path)))
+            return tuple(sorted(name for name in self.files.listdir(path) if name.isascii() or _is_utf8(name)))
         except OSError as error:
-            _raise_unless_vanished("list", path, error)
+            raise_unless_vanished("list", path, error)
             return None
 
     def readlink(self, relative: str) -> str | None:
@@ -118,9 +139,9 @@ class HostRoot:
         try:
             return self.files.readlink(path)
         except OSError as error:
-            if error.errno == 22:  # EINVAL: exists, and is no link
+            if error.errno == errno.EINVAL:  # exists, and is no link
                 return None
-            _raise_unless_vanished("read link", path, error)
+            raise_unless_vanished("read link", path, error)
             return None
 
     def resolve(self, relative: str) -> str | None:
@@ -131,29 +152,32 @@ class HostRoot:
             HostDenied: a folder may not be searched.
             HostFileError: ELOOP after 40 links.
         """
-        todo = [part for part in reversed(relative.split("/")) if part]
+        todo = relative.split("/")[::-1]
         done: list[str] = []
         links = 0
         while todo:
             part = todo.pop()
-            if part == "..":
-                done = done[:-1]
+            if part in ("", "."):
                 continue
-            if part == ".":
+            if part == "..":  # what is in `done` is real, so its parent is the one written before it
+                del done[-1:]
                 continue
-            here = "/".join([*done, part])
-            target = self.readlink(here)
-            if target is None:
-                done.append(part)
-                continue
+            path = self._prefix + "/".join([*done, part])
+            try:
+                target = self.files.readlink(path)
+            except OSError as error:
+                if error.errno == errno.EINVAL:  # exists, and is no link
+                    done.append(part)
+                    continue
+                raise_unless_vanished("resolve", path, error)
+                return None
             links += 1
             if links > MAX_LINKS:
-                raise HostFileError("resolve", self.absolute(relative), 40)  # ELOOP
+                raise HostFileError("resolve", self._prefix + relative, errno.ELOOP)
             if target.startswith("/"):
-                done = []
-            todo.extend(p for p in reversed(target.split("/")) if p)
-        found = "/".join(done)
-        return found if self.stat(found) is not None else None
+                done.clear()
+            todo += target.split("/")[::-1]
+        return "/".join(done)
 
     def stat(self, relative: str) -> os.stat_result | None:
         """stat(2); None when it is not there. Raises HostDenied, HostFileError."""
@@ -161,7 +185,7 @@ class HostRoot:
         try:
             return self.files.stat(path)
         except OSError as error:
-            _raise_unless_vanished("stat", path, error)
+            raise_unless_vanished("stat", path, error)
             return None
 
     def exists(self, relative: str) -> bool:
@@ -199,25 +223,27 @@ class KeptFile:
             return self._first_read()
         try:
             raw = self._pread(self._fd, PAGE, 0)
-            return raw if len(raw) < PAGE else read_whole(self._files, self._fd, MAX_BYTES)
+            return raw if len(raw) < WHOLE_BELOW else read_on(self._files, self._fd, raw, MAX_BYTES)
         except OSError as error:
             self.close()
             self._gone = error.errno in VANISHED
-            _raise_unless_vanished("read", self._host.absolute(self.relative), error)
+            raise_unless_vanished("read", self._host.absolute(self.relative), error)
             return None
 
     def _first_read(self) -> bytes | None:
         if self._gone:
             return None
         if not self._host.budget.take():
-            return self._host.read(self.relative)
+            raw = self._host.read(self.relative)
+            self._gone = raw is None
+            return raw
         path = self._host.absolute(self.relative)
         try:
             self._fd = self._files.open(path, READ_FLAGS)
         except OSError as error:
             self._host.budget.give_back()
             self._gone = error.errno in VANISHED
-            _raise_unless_vanished("read", path, error)
+            raise_unless_vanished("read", path, error)
             return None
         return self.read()
 
@@ -233,20 +259,26 @@ class KeptFile:
 def read_whole(files: Files, fd: int, limit: int) -> bytes:
     """Everything from the start of `fd`. Raises OSError, EFBIG above `limit` bytes."""
     first = files.pread(fd, PAGE, 0)
-    if len(first) < PAGE:
-        # Kernel files hand out whole records: a short answer may still be followed by more, an empty one is the end.
-        if not first or not (more := files.pread(fd, PAGE, len(first))):
-            return first
-        first += more
-    parts, size = [first], len(first)
-    while chunk := files.pread(fd, CHUNK, size):
+    return first if not first else read_on(files, fd, first, limit)
+
+
+def read_on(files: Files, fd: int, first: bytes, limit: int) -> bytes:
+    """`first` and everything behind it; only an empty answer is the end. Raises OSError, EFBIG above `limit` bytes."""
+    parts, size, ask = [first], len(first), PAGE
+    while size <= limit and (chunk := files.pread(fd, ask, size)):
         parts.append(chunk)
         size += len(chunk)
-        if size > limit:
-            raise OSError(27, "file too large")  # EFBIG
+        ask = CHUNK
+    if size > limit:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
     return b"".join(parts)
 
 
-def _raise_unless_vanished(doing: str, path: str, error: OSError) -> None:
+def _is_utf8(name: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in name)
+
+
+def raise_unless_vanished(doing: str, path: str, error: OSError) -> None:
+    """Nothing when the file is not there; our error for everything else."""
     if error.errno not in VANISHED:
         raise host_error(doing, path, error) from error

@@ -55,8 +55,8 @@ def to_builtins(value: object) -> Any:
 def parse_cpulist(text: str) -> CpuSet:
     """A kernel list such as `"0-3,8,16-31:2/4"` as a set; an empty text is the empty set.
 
-    Accepts what the kernel accepts: blanks around the text, empty items, repeats, any order, and groups
-    `a-b:used/size` (of each `size` numbers the first `used`).
+    Accepts what the kernel accepts: blanks, commas or both between items, empty items, repeats, any order, and groups
+    `a-b:used/size` (of each `size` numbers the first `used`); not the words `all` and `N`, which no kernel file holds.
 
     Raises:
         ValueError: an item is no number or range, a range runs backwards, or a number is above `MAX_ID`.
@@ -64,29 +64,26 @@ def parse_cpulist(text: str) -> CpuSet:
     Source: Linux lib/bitmap-str.c, bitmap_parselist().
     """
     mask = 0
-    for item in text.replace("\n", ",").split(","):
-        item = item.strip()
-        if item:
-            mask |= _parse_item(item)
+    for item in text.replace(",", " ").split():
+        mask |= _parse_item(item)
     return CpuSet.from_mask(mask)
 
 
 def _parse_item(item: str) -> int:
-    span, _, group = item.partition(":")
+    span, colon, group = item.partition(":")
     first_text, dash, last_text = span.partition("-")
     first = _number(first_text, item)
     last = _number(last_text, item) if dash else first
     whole = CpuSet.from_range(first, last).mask
-    if not group:
+    if not colon:
         return whole
     used_text, slash, size_text = group.partition("/")
     used, size = _number(used_text, item), _number(size_text, item)
-    if not slash or not dash or not 0 < used <= size:
+    if not slash or not dash or not 0 <= used <= size or size == 0:
         raise ValueError(f"cannot read {item!r} as a group of CPU numbers (first-last:used/size)")
-    pattern = 0
-    for start in range(first, last + 1, size):
-        pattern |= ((1 << used) - 1) << start
-    return pattern & whole
+    groups = (last - first) // size + 1
+    starts = ((1 << size * groups) - 1) // ((1 << size) - 1)  # bits 0, size, 2 * size, ...
+    return (starts * ((1 << used) - 1) << first) & whole
 
 
 def _number(text: str, item: str) -> int:
