@@ -2,14 +2,14 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 _SUITE = "bookworm"
 _BACKPORTS = f"{_SUITE}-backports"
 _KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 _LOCK_WAIT_S = 300
-_RETRIES = 3
+_NETWORK = {"Acquire::Retries": 3, "Acquire::http::Timeout": 30, "Acquire::https::Timeout": 30}
 
 
 class AptError(RuntimeError):
@@ -30,7 +30,7 @@ def install(names: Sequence[str]) -> None:
     Raises:
         AptError: apt refused.
     """
-    options = ["-q", "-o", f"DPkg::Lock::Timeout={_LOCK_WAIT_S}", "-o", f"Acquire::Retries={_RETRIES}"]
+    options = _options({"DPkg::Lock::Timeout": _LOCK_WAIT_S, **_NETWORK})
     _run(["apt-get", *options, "update"])
     _run(["apt-get", *options, "install", "--yes", "--no-install-recommends", *names])
 
@@ -52,7 +52,7 @@ class Backports:
         sources.write_text(f"deb [signed-by={_KEYRING}] {find_mirror(_configured_sources())} {_BACKPORTS} main\n")
         for name in ("lists/partial", "archives/partial", "deb"):
             (folder / name).mkdir(parents=True)
-        settings = {
+        settings: dict[str, object] = {
             "Dir::Etc::SourceList": sources,
             "Dir::Etc::SourceParts": "/dev/null",
             "Dir::State::Lists": folder / "lists",
@@ -60,9 +60,9 @@ class Backports:
             "Dir::State::Status": "/dev/null",
             "Dir::Cache": folder,
             "APT::Sandbox::User": "root",
-            "Acquire::Retries": _RETRIES,
+            **_NETWORK,
         }
-        self._options = ["-q", *(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))]
+        self._options = _options(settings)
         _run(["apt-get", *self._options, "-o", "APT::Update::Error-Mode=any", "update"])
 
     def dependency(self, package: str, prefix: str) -> str:
@@ -111,6 +111,10 @@ def find_mirror(sources: str) -> str:
 def _configured_sources() -> str:
     fields = "$(REPO_URI)|$(RELEASE)|$(CODENAME)|$(COMPONENT)"
     return _run(["apt-get", "indextargets", "--format", fields, "Created-By: Packages"])
+
+
+def _options(settings: Mapping[str, object]) -> list[str]:
+    return ["-q", *(word for key, value in settings.items() for word in ("-o", f"{key}={value}"))]
 
 
 def _run(argv: Sequence[str], cwd: Path | None = None) -> str:

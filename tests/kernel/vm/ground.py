@@ -80,23 +80,21 @@ def write_stamp(root: Path, stamp: Stamp) -> None:
 
 
 @contextlib.contextmanager
-def locked(cache: Path, *, exclusive: bool, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the cache folder: shared by those who boot from it, exclusive for the one who fills it.
+def locked(cache: Path, on_wait: Callable[[], None]) -> Iterator[None]:
+    """Have the cache folder for oneself: two machines at once would only slow each other down.
 
     Args:
         cache: the folder, made when it is missing.
-        exclusive: True to change the folder.
-        on_wait: called once when another process holds it.
+        on_wait: called once when another process has it.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    kind = fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH
     lock = os.open(cache / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             on_wait()
-            fcntl.flock(lock, kind)
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
         os.close(lock)

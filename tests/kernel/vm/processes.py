@@ -2,12 +2,25 @@
 
 import contextlib
 import resource
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _WANTED_OPEN_FILES = 1 << 20
 _END_WITHIN_S = 3
+_KILLED_BY = 128
+
+
+def exit_when_asked() -> None:
+    """Make SIGTERM and SIGHUP an ordinary exit, so that children end and folders are removed."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _exit)
+
+
+def _exit(number: int, _frame: object) -> None:
+    sys.exit(_KILLED_BY + number)
 
 
 def raise_open_files() -> int:

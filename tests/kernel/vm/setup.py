@@ -6,12 +6,13 @@ suite to say. A complete folder is left alone.
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.kernel.vm.apt import AptError, Backports, install, missing_packages
@@ -19,6 +20,9 @@ from tests.kernel.vm.ground import FORMAT, VIRTIOFSD, Ground, Stamp, cache_folde
 from tests.kernel.vm.host import Unmet, read_host_facts, unmet_requirement
 from tests.kernel.vm.kernel_image import KernelImageError, unpack
 from tests.kernel.vm.resctrl_image import offer_resctrl
+
+EXIT_SKIPPED = 77
+"""Exit status of a program that this machine cannot run. Source: automake's test protocol."""
 
 _PACKAGES = (
     "qemu-system-x86",  # the release's own emulator: libraries, and the file server that later versions dropped
@@ -36,30 +40,36 @@ _KERNEL_PREFIX = "linux-image-"
 Say = Callable[[str], None]
 
 
-def prepare(cache: Path, say: Say, *, refresh: bool = False) -> Ground | Unmet:
-    """Make the cache folder complete.
+@contextlib.contextmanager
+def prepared(cache: Path, say: Say, *, refresh: bool = False) -> Iterator[Ground | Unmet]:
+    """Make the cache folder complete and hold its lock.
 
     Args:
         cache: the folder.
         say: told what takes time.
         refresh: fetch anew what is there already.
 
-    Returns:
+    Yields:
         The ground, or why this machine cannot have one.
 
     Raises:
         KernelImageError: the kernel that was fetched is not usable.
     """
     if unmet := unmet_requirement(read_host_facts()):
-        return unmet
-    with locked(cache, exclusive=True, on_wait=lambda: say("waiting for another process that uses the cache folder")):
-        ground = find_ground(cache)
-        if ground is not None and not refresh and not missing_packages(_PACKAGES):
-            return ground
-        try:
-            return _build(cache, say, keep=None if refresh else ground)
-        except AptError as error:
-            return Unmet(reason=str(error))
+        yield unmet
+        return
+    with locked(cache, on_wait=lambda: say(f"waiting for another process that uses {cache}")):
+        yield _find_or_build(cache, say, refresh=refresh)
+
+
+def _find_or_build(cache: Path, say: Say, *, refresh: bool) -> Ground | Unmet:
+    ground = None if refresh else find_ground(cache)
+    if ground is not None and not missing_packages(_PACKAGES):
+        return ground
+    try:
+        return _build(cache, say, keep=ground)
+    except AptError as error:
+        return Unmet(reason=str(error))
 
 
 def _build(cache: Path, say: Say, *, keep: Ground | None) -> Ground:
@@ -123,12 +133,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--refresh", action="store_true", help="fetch emulator and kernel anew")
     refresh: bool = parser.parse_args().refresh
-    cache = cache_folder(os.environ)
-    prepared = prepare(cache, print, refresh=refresh)
-    if isinstance(prepared, Unmet):
-        print(f"SKIPPED kernel tests: {prepared.reason}")
-        return 77
-    print(f"{prepared.root} is complete: kernel {prepared.kernel_release}")
+    with prepared(cache_folder(os.environ), print, refresh=refresh) as ground:
+        if isinstance(ground, Unmet):
+            print(f"SKIPPED kernel tests: {ground.reason}")
+            return EXIT_SKIPPED
+        print(f"{ground.root} is complete: kernel {ground.kernel_release}")
     return 0
 
 

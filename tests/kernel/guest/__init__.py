@@ -1,0 +1,1 @@
+"""Tests that run inside the test machine, as root, on a kernel that nothing else uses."""
