@@ -72,6 +72,8 @@ def _cgroups(tree: CgroupTree) -> pb.Cgroups:
         observed_groups=len(tree.samples),
         kept_descriptors=tree.kept_descriptors,
         unreadable=tree.unreadable,
+        unreadable_more=tree.unreadable_more,
+        left_out=tree.left_out,
     )
 
 

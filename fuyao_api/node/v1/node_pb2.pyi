@@ -66,7 +66,6 @@ class ClaimOrigin(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     CLAIM_ORIGIN_POD_ANNOTATION: _ClassVar[ClaimOrigin]
     CLAIM_ORIGIN_OWNER_LABEL: _ClassVar[ClaimOrigin]
     CLAIM_ORIGIN_OWNER_ANNOTATION: _ClassVar[ClaimOrigin]
-    CLAIM_ORIGIN_SETTINGS: _ClassVar[ClaimOrigin]
 
 class KubeQos(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
@@ -132,7 +131,6 @@ CLAIM_ORIGIN_POD_LABEL: ClaimOrigin
 CLAIM_ORIGIN_POD_ANNOTATION: ClaimOrigin
 CLAIM_ORIGIN_OWNER_LABEL: ClaimOrigin
 CLAIM_ORIGIN_OWNER_ANNOTATION: ClaimOrigin
-CLAIM_ORIGIN_SETTINGS: ClaimOrigin
 KUBE_QOS_UNSPECIFIED: KubeQos
 KUBE_QOS_GUARANTEED: KubeQos
 KUBE_QOS_BURSTABLE: KubeQos
@@ -456,13 +454,15 @@ class Nic(_message.Message):
     def __init__(self, name: _Optional[str] = ..., bdf: _Optional[str] = ..., numa_node: _Optional[int] = ..., driver: _Optional[str] = ..., operstate: _Optional[str] = ..., carrier: _Optional[bool] = ..., speed_mbps: _Optional[int] = ..., mtu_bytes: _Optional[int] = ..., rx_bytes: _Optional[int] = ..., tx_bytes: _Optional[int] = ..., rx_errors: _Optional[int] = ..., tx_errors: _Optional[int] = ..., rx_dropped: _Optional[int] = ..., tx_dropped: _Optional[int] = ..., carrier_changes: _Optional[int] = ...) -> None: ...
 
 class Cgroups(_message.Message):
-    __slots__ = ("mode", "mount", "controllers", "observed_groups", "kept_descriptors", "unreadable", "other_groups")
+    __slots__ = ("mode", "mount", "controllers", "observed_groups", "kept_descriptors", "unreadable", "unreadable_more", "left_out", "other_groups")
     MODE_FIELD_NUMBER: _ClassVar[int]
     MOUNT_FIELD_NUMBER: _ClassVar[int]
     CONTROLLERS_FIELD_NUMBER: _ClassVar[int]
     OBSERVED_GROUPS_FIELD_NUMBER: _ClassVar[int]
     KEPT_DESCRIPTORS_FIELD_NUMBER: _ClassVar[int]
     UNREADABLE_FIELD_NUMBER: _ClassVar[int]
+    UNREADABLE_MORE_FIELD_NUMBER: _ClassVar[int]
+    LEFT_OUT_FIELD_NUMBER: _ClassVar[int]
     OTHER_GROUPS_FIELD_NUMBER: _ClassVar[int]
     mode: CgroupMode
     mount: str
@@ -470,8 +470,10 @@ class Cgroups(_message.Message):
     observed_groups: int
     kept_descriptors: int
     unreadable: _containers.RepeatedScalarFieldContainer[str]
+    unreadable_more: int
+    left_out: int
     other_groups: _containers.RepeatedCompositeFieldContainer[Cgroup]
-    def __init__(self, mode: _Optional[_Union[CgroupMode, str]] = ..., mount: _Optional[str] = ..., controllers: _Optional[_Iterable[str]] = ..., observed_groups: _Optional[int] = ..., kept_descriptors: _Optional[int] = ..., unreadable: _Optional[_Iterable[str]] = ..., other_groups: _Optional[_Iterable[_Union[Cgroup, _Mapping]]] = ...) -> None: ...
+    def __init__(self, mode: _Optional[_Union[CgroupMode, str]] = ..., mount: _Optional[str] = ..., controllers: _Optional[_Iterable[str]] = ..., observed_groups: _Optional[int] = ..., kept_descriptors: _Optional[int] = ..., unreadable: _Optional[_Iterable[str]] = ..., unreadable_more: _Optional[int] = ..., left_out: _Optional[int] = ..., other_groups: _Optional[_Iterable[_Union[Cgroup, _Mapping]]] = ...) -> None: ...
 
 class Cgroup(_message.Message):
     __slots__ = ("path", "inode", "kind", "pod_uid", "kube_qos", "container_id", "runtime", "unit", "driver", "gone", "cpu", "cpu_pressure", "memory_current_bytes", "memory_working_set_bytes", "slow_at_monotonic_ns", "memory", "memory_events", "memory_pressure", "io", "io_pressure", "pids_current")
