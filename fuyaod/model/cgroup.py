@@ -144,7 +144,8 @@ class CgroupTree(Value, frozen=True, kw_only=True):
     """The groups of pods, containers, services and the slices above them, parents before children.
 
     `mount` is where the v2 hierarchy is, relative to the host root, None without one. `controllers` are those of its
-    root.
+    root. `unreadable` names files that are there and gave no value, `unreadable_more` counts those beyond the ones
+    named. `left_out` counts groups beyond the limit (what is below them is not counted).
     """
 
     mode: CgroupMode
@@ -153,3 +154,5 @@ class CgroupTree(Value, frozen=True, kw_only=True):
     samples: tuple[CgroupSample, ...]
     kept_descriptors: int
     unreadable: tuple[str, ...] = ()
+    unreadable_more: int = 0
+    left_out: int = 0

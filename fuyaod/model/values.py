@@ -11,8 +11,12 @@ from fuyaod.model.cpuset import CpuSet
 T = TypeVar("T")
 
 
-class Value(msgspec.Struct, frozen=True):
-    """An immutable record. Subclasses add `frozen=True, kw_only=True` (msgspec does not inherit `kw_only`)."""
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """An immutable record. Subclasses add `frozen=True, kw_only=True` (msgspec does not inherit `kw_only`).
+
+    Without cyclic garbage collection: a frozen value can only refer to what was made before it, and a snapshot of 600
+    groups has several thousand values that a collection would walk.
+    """
 
 
 def _encode_other(value: object) -> str:
