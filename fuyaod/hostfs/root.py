@@ -188,6 +188,12 @@ class HostRoot:
             raise_unless_vanished("stat", path, error)
             return None
 
+    def directory_inode(self, relative: str) -> int | None:
+        """Inode of the directory that a file lies in, None when it is not there. It tells a group from a later one of
+        the same name. Raises HostDenied, HostFileError."""
+        found = self.stat(relative.rpartition("/")[0])
+        return None if found is None else found.st_ino
+
     def exists(self, relative: str) -> bool:
         """Whether something is there; what may not be looked at counts as not there."""
         try:
