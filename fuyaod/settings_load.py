@@ -52,6 +52,21 @@ def parse_listen(text: str) -> tuple[str, int]:
     return address, int(port)
 
 
+def resolve_state_dir(settings: Settings, environment: Mapping[str, str], uid: int) -> str:
+    """The run-time folder: `state.dir`, else `/run/fuyaod` for root, else a folder of the user's own."""
+    if settings.state.dir:
+        return settings.state.dir
+    if uid == 0:
+        return "/run/fuyaod"
+    base = environment.get("XDG_RUNTIME_DIR")
+    return f"{base}/fuyaod" if base else f"/tmp/fuyaod-{uid}"  # noqa: S108 made with mode 0700 by its user
+
+
+def resolve_socket(settings: Settings, environment: Mapping[str, str], uid: int) -> str:
+    """Path of the node API's Unix socket: `rpc.socket`, else `fuyaod.sock` in the run-time folder."""
+    return settings.rpc.socket or f"{resolve_state_dir(settings, environment, uid)}/fuyaod.sock"
+
+
 def _read_toml(path: str) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:

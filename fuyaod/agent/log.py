@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
-from typing import TextIO
+from collections import deque
+from typing import Any
 
-import structlog
-from structlog.typing import FilteringBoundLogger, Processor
+# structlog loads rich wherever it is installed, 4 MiB for tracebacks that are not printed here; a node has 64 in all.
+_rich = sys.modules.get("rich")
+sys.modules["rich"] = None  # type: ignore[assignment]
+import structlog  # noqa: E402
+from structlog.typing import FilteringBoundLogger, Processor  # noqa: E402
 
-from fuyaod.model.settings import Log, LogFormat
+if _rich is None:
+    del sys.modules["rich"]
+else:
+    sys.modules["rich"] = _rich
+
+from fuyaod.model.settings import Log, LogFormat  # noqa: E402
 
 Logger = FilteringBoundLogger
 """What the loops are given; bind fields with `.bind(...)`."""
 
 
-def make_logger(settings: Log, stream: TextIO | None = None) -> Logger:
+class LogTail(io.TextIOBase):
+    """A stream that keeps the last lines, for the live view, which owns the terminal."""
+
+    def __init__(self, most: int = 200) -> None:
+        self._lines: deque[str] = deque(maxlen=most)
+
+    def write(self, text: str) -> int:
+        """Keeps every line of `text` that says something."""
+        self._lines.extend(line for line in text.splitlines() if line.strip())
+        return len(text)
+
+    def isatty(self) -> bool:
+        """Text for people, not JSON."""
+        return True
+
+    def lines(self) -> list[str]:
+        """The lines kept, oldest first."""
+        return list(self._lines)
+
+
+def make_logger(settings: Log, stream: LogTail | None = None) -> Logger:
     """A logger that writes to `stream` (standard error), filtered by the level of the settings.
 
     Nothing global is configured: two loggers of one process may differ.
     """
-    out = sys.stderr if stream is None else stream
+    out: Any = sys.stderr if stream is None else stream
     as_json = settings.format is LogFormat.JSON or (settings.format is LogFormat.AUTO and not out.isatty())
     processors: list[Processor] = [
         structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -30,7 +60,9 @@ def make_logger(settings: Log, stream: TextIO | None = None) -> Logger:
         processors += [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     else:
         processors.append(
-            structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=structlog.dev.plain_traceback)
+            structlog.dev.ConsoleRenderer(
+                colors=out is sys.stderr and out.isatty(), exception_formatter=structlog.dev.plain_traceback
+            )
         )
     level = getattr(logging, settings.level.name)
     logger: Logger = structlog.wrap_logger(
