@@ -21,6 +21,7 @@ from fuyaod.hostfs import DescriptorBudget, HostRoot
 from fuyaod.hostfs.budget import raise_descriptor_limit
 from fuyaod.model.values import encode_pretty
 from fuyaod.settings_load import load_settings, resolve_socket
+from fuyaod.view.screens import finding_lines
 
 CONFIG_VARIABLE = "FUYAOD_CONFIG"
 
@@ -60,7 +61,7 @@ def run(config: str | None, root: str, live: bool | None) -> None:
     Prints what it can do here and what it cannot, with the mend, and where /metrics, /healthz and the gRPC socket are.
     Any setting can be overridden by a variable named after its TOML path: FUYAOD_OBSERVE__INTERVAL_MS=500.
     """
-    wants_live = sys.stdout.isatty() if live is None else live
+    wants_live = all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr)) if live is None else live
     if wants_live and find_spec("textual") is None:
         click.echo("no live view: install the extra `top` (pip install 'fuyaod[top]'); log lines instead", err=True)
         wants_live = False
@@ -91,13 +92,14 @@ async def _run(file: SettingsFile, root: str, *, live: bool) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with daemon.running() as places:
         await asyncio.sleep(0)  # the first snapshot comes before the slower look at what the host can do
-        daemon.examine_host()
+        capabilities = daemon.examine_host()
         if tail is None:
             await stop.wait()
         else:
+            click.echo(finding_lines(capabilities, with_ok=True) + "\n" + places.describe())
             await _show(daemon, places, tail, stop)
     if tail is not None:
-        click.echo("\n".join(tail.lines()), err=True)
+        click.echo("\n".join(tail.lines()[-5:]), err=True)
 
 
 async def _show(daemon: Daemon, places: Places, tail: LogTail, stop: asyncio.Event) -> None:

@@ -16,7 +16,7 @@ from fuyaod.view.rates import group_rates
 from fuyaod.view.screens import (
     class_table,
     device_table,
-    finding_table,
+    finding_lines,
     headline,
     numa_table,
     pressure_table,
@@ -46,6 +46,8 @@ class LiveView(App[None]):
     #head { height: 2; padding: 0 1; color: $accent; }
     Grid { grid-size: 2; grid-columns: 1fr 1fr; grid-rows: auto 1fr 1fr; height: 1fr; }
     .pane { border: round $primary; padding: 0 1; }
+    .pane Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    .pane #findings { text-wrap: wrap; }
     #log { height: 5; border: round $secondary; padding: 0 1; }
     """
 
@@ -86,24 +88,20 @@ class LiveView(App[None]):
             return
         before, self._shown = self._shown, now
         self._write("head", headline(now, before) + "\n" + self._places)
-        for name, tables in _panes(now, before, self._capabilities).items():
+        for name, tables in _panes(now, before).items():
             self._write(name, render(tables))
+        self._write("findings", finding_lines((*now.findings, *self._capabilities)))
 
     def _write(self, name: str, text: str) -> None:
         self.query_one(f"#{name}", Static).update(text)
 
 
-def _panes(
-    now: NodeSnapshot, before: NodeSnapshot | None, capabilities: Sequence[Finding]
-) -> dict[str, tuple[Table, ...]]:
+def _panes(now: NodeSnapshot, before: NodeSnapshot | None) -> dict[str, tuple[Table, ...]]:
     rows = tuple(workloads(now, group_rates(before, now)))
-    findings = finding_table((*now.findings, *capabilities), "findings")
-    short = Table(title=findings.title, columns=("status", "id", "what is"), rows=tuple(r[:3] for r in findings.rows))
     return {
         "pressure": (pressure_table(now),),
         "classes": (class_table(rows),),
         "workloads": (workload_table(rows, 50),),
         "numa": (numa_table(now),),
         "devices": (device_table(now), source_table(now)),
-        "findings": (short,),
     }

@@ -124,7 +124,7 @@ def workload_table(rows: Iterable[Workload], most: int) -> Table:
     more = len(ordered) - most
     return Table(
         title="pods and services" + (f" (first {most} of {len(ordered)})" if more > 0 else ""),
-        columns=("name", "class", "CPUs>", "stalled>", "memory>", "why"),
+        columns=("class", "CPUs>", "stalled>", "memory>", "name", "why"),
         rows=tuple(_workload_row(row) for row in ordered[:most]),
     )
 
@@ -138,11 +138,11 @@ def _workload_row(row: Workload) -> tuple[str, ...]:
     qos = row.qos
     why = qos.rule + "".join(f"; {problem}" for problem in qos.problems)
     return (
-        row.name,
         UNKNOWN if qos.qos is None else qos.qos.value,
         cores(row.rate.cpu_cores if row.rate else None),
         percent(row.rate.cpu_stall_pct if row.rate else None),
         size(_memory(row)),
+        row.name,
         why,
     )
 
@@ -226,10 +226,31 @@ def source_table(now: NodeSnapshot) -> Table:
 
 def finding_table(findings: Iterable[Finding], title: str, *, with_ok: bool = False) -> Table:
     """Findings, worst first, with what they cost and how to mend them."""
-    shown = [f for f in findings if with_ok or f.status is not FindingStatus.OK]
-    shown.sort(key=lambda f: (_ORDER.index(f.status), f.id))
     return Table(
         title=title,
         columns=("status", "id", "what is", "cost", "mend"),
-        rows=tuple((f.status.value, f.id, f.summary, f.cost or UNKNOWN, f.mend or UNKNOWN) for f in shown),
+        rows=tuple(
+            (f.status.value, f.id, f.summary, f.cost or UNKNOWN, f.mend or UNKNOWN)
+            for f in worst_first(findings, with_ok=with_ok)
+        ),
     )
+
+
+def finding_lines(findings: Iterable[Finding], *, with_ok: bool = False) -> str:
+    """Findings, worst first, as paragraphs: what is, what it costs, how to mend it."""
+    shown = worst_first(findings, with_ok=with_ok)
+    return "\n".join(line for finding in shown for line in _finding_lines(finding)) or "nothing to mend"
+
+
+def worst_first(findings: Iterable[Finding], *, with_ok: bool) -> list[Finding]:
+    """Missing, then degraded, then (when wanted) what is fine."""
+    shown = [f for f in findings if with_ok or f.status is not FindingStatus.OK]
+    return sorted(shown, key=lambda f: (_ORDER.index(f.status), f.id))
+
+
+def _finding_lines(finding: Finding) -> Iterator[str]:
+    yield f"{finding.status.value:8}  {finding.id}: {finding.summary}"
+    if finding.cost:
+        yield f"{'':10}costs: {finding.cost}"
+    if finding.mend:
+        yield f"{'':10}mend:  {finding.mend}"
