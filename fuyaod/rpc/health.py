@@ -15,6 +15,8 @@ import grpc
 import grpc.aio
 from grpc_health.v1 import health_pb2
 
+from fuyaod.rpc.requests import reader, refuse_malformed
+
 SERVICE: Final = "grpc.health.v1.Health"
 WATCH_EVERY_S: Final = 1.0
 """How soon a watcher hears of a change."""
@@ -40,29 +42,33 @@ class Health:
         methods: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             "Check": grpc.unary_unary_rpc_method_handler(
                 self.check,
-                request_deserializer=health_pb2.HealthCheckRequest.FromString,
+                request_deserializer=reader(health_pb2.HealthCheckRequest),
                 response_serializer=health_pb2.HealthCheckResponse.SerializeToString,
             ),
             "Watch": grpc.unary_stream_rpc_method_handler(
                 self.watch,
-                request_deserializer=health_pb2.HealthCheckRequest.FromString,
+                request_deserializer=reader(health_pb2.HealthCheckRequest),
                 response_serializer=health_pb2.HealthCheckResponse.SerializeToString,
             ),
         }
         return grpc.method_handlers_generic_handler(SERVICE, methods)
 
     async def check(
-        self, request: health_pb2.HealthCheckRequest, context: grpc.aio.ServicerContext[Any, Any]
+        self, request: health_pb2.HealthCheckRequest | None, context: grpc.aio.ServicerContext[Any, Any]
     ) -> health_pb2.HealthCheckResponse:
         """State of one service. NOT_FOUND for a name that is none."""
+        if request is None:
+            await refuse_malformed(context)
         if request.service not in self._serving:
             await context.abort(grpc.StatusCode.NOT_FOUND, f"cannot find service {request.service[:80]!r}")
         return self._answer(request.service)
 
     async def watch(
-        self, request: health_pb2.HealthCheckRequest, context: grpc.aio.ServicerContext[Any, Any]
+        self, request: health_pb2.HealthCheckRequest | None, context: grpc.aio.ServicerContext[Any, Any]
     ) -> AsyncIterator[health_pb2.HealthCheckResponse]:
         """State of one service now and after every change; SERVICE_UNKNOWN for a name that is none."""
+        if request is None:
+            await refuse_malformed(context)
         said = None
         while True:
             closing = self._closing.is_set()

@@ -14,32 +14,34 @@ from grpc_reflection.v1alpha import reflection
 from fuyao_api.node.v1 import node_pb2 as pb
 from fuyaod.errors import FuyaodError
 from fuyaod.model.snapshot import NodeSnapshot
+from fuyaod.model.values import Value
 from fuyaod.rpc.answers import NodeAnswers
 from fuyaod.rpc.health import SERVICE as HEALTH_SERVICE
 from fuyaod.rpc.health import Health
+from fuyaod.rpc.requests import reader, refuse_malformed
 from fuyaod.rpc.sockets import absolute_path, claim, grpc_target
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["NodeService"].full_name
 
 SOCKET_MODE: Final = 0o660
-MAX_REQUEST_BYTES: Final = 1 << 20
-"""Requests name pods; the largest to come holds one pod's specification (etcd's own limit is 1.5 MiB)."""
 
-MAX_ANSWER_BYTES: Final = 64 << 20
-"""An answer of 200 pods with its JSON has about 2 MiB."""
 
-MAX_CONNECTIONS: Final = 128
-MAX_STREAMS: Final = 64
-"""Open calls per connection."""
+class Limits(Value, frozen=True, kw_only=True):
+    """What a peer may take of the agent.
 
-MAX_CALLS: Final = 256
-"""Open calls in all; more are answered RESOURCE_EXHAUSTED."""
+    `request_bytes`: requests name pods; the largest to come holds one pod's specification (etcd's own limit is 1.5
+    MiB). `answer_bytes`: 200 pods with their JSON have about 2 MiB. `streams`: open calls per connection. `calls`:
+    open calls in all; more are answered RESOURCE_EXHAUSTED. `handshake_ms`: a connection that has not spoken HTTP/2
+    by then is closed. `grace_s`: how long open calls may take to end at shutdown.
+    """
 
-HANDSHAKE_MS: Final = 5000
-"""A connection that has not spoken HTTP/2 by then is closed."""
-
-GRACE_S: Final = 1.0
-"""Open calls may take that long to end at shutdown."""
+    request_bytes: int = 1 << 20
+    answer_bytes: int = 64 << 20
+    connections: int = 128
+    streams: int = 64
+    calls: int = 256
+    handshake_ms: int = 5000
+    grace_s: float = 1.0
 
 
 @asynccontextmanager
@@ -47,7 +49,7 @@ async def serve_rpc(
     socket_path: str,
     latest: Callable[[], NodeSnapshot | None],
     ready: Callable[[], bool] | None = None,
-    grace_s: float = GRACE_S,
+    limits: Limits | None = None,
 ) -> AsyncIterator[str]:
     """Serves the node API while the context lasts; yields the socket's absolute path. The socket is gone afterwards.
 
@@ -56,14 +58,15 @@ async def serve_rpc(
         latest: gives the last snapshot, None before the first.
         ready: whether NodeService counts as SERVING for health checks (default: once there is a snapshot). The server
             as a whole serves as long as it answers.
-        grace_s: how long open calls may take to end at shutdown, in seconds.
+        limits: what a peer may take (default: `Limits()`).
 
     Raises:
         FuyaodError: the socket cannot be claimed (another agent listens there, no permission, ...).
     """
+    limits = limits or Limits()
     answers = NodeAnswers(latest)
     health = Health({"": lambda: True, SERVICE: ready or (lambda: answers.has_snapshot)})
-    server = _make_server(answers, health)
+    server = _make_server(answers, health, limits)
     path = absolute_path(socket_path)
     async with claim(path):
         _bind(server, path)
@@ -72,21 +75,21 @@ async def serve_rpc(
         yield path
     finally:
         health.close()
-        await server.stop(grace_s)  # unlinks the socket first: nobody new comes in
+        await server.stop(limits.grace_s)  # unlinks the socket first: nobody new comes in
 
 
-def _make_server(answers: NodeAnswers, health: Health) -> grpc.aio.Server:
+def _make_server(answers: NodeAnswers, health: Health, limits: Limits) -> grpc.aio.Server:
     server = grpc.aio.server(
         handlers=(_node_handler(answers), health.handler()),
         options=(
             ("grpc.so_reuseport", 0),
-            ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
-            ("grpc.max_send_message_length", MAX_ANSWER_BYTES),
-            ("grpc.max_allowed_incoming_connections", MAX_CONNECTIONS),
-            ("grpc.max_concurrent_streams", MAX_STREAMS),
-            ("grpc.server_handshake_timeout_ms", HANDSHAKE_MS),
+            ("grpc.max_receive_message_length", limits.request_bytes),
+            ("grpc.max_send_message_length", limits.answer_bytes),
+            ("grpc.max_allowed_incoming_connections", limits.connections),
+            ("grpc.max_concurrent_streams", limits.streams),
+            ("grpc.server_handshake_timeout_ms", limits.handshake_ms),
         ),
-        maximum_concurrent_rpcs=MAX_CALLS,
+        maximum_concurrent_rpcs=limits.calls,
     )
     reflection.enable_server_reflection((SERVICE, HEALTH_SERVICE, reflection.SERVICE_NAME), server)  # type: ignore[no-untyped-call]
     return server
@@ -104,7 +107,9 @@ def _bind(server: grpc.aio.Server, path: str) -> None:
 
 
 def _node_handler(answers: NodeAnswers) -> grpc.GenericRpcHandler:
-    async def get_node(request: pb.GetNodeRequest, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+    async def get_node(request: pb.GetNodeRequest | None, context: grpc.aio.ServicerContext[Any, Any]) -> bytes:
+        if request is None:
+            await refuse_malformed(context)
         try:
             answer = answers.get_node(include_snapshot_json=request.include_snapshot_json)
         except ValueError as error:
@@ -116,7 +121,7 @@ def _node_handler(answers: NodeAnswers) -> grpc.GenericRpcHandler:
             )
         return answer
 
-    handler: grpc.RpcMethodHandler[pb.GetNodeRequest, bytes] = grpc.unary_unary_rpc_method_handler(
-        get_node, request_deserializer=pb.GetNodeRequest.FromString, response_serializer=None
+    handler: grpc.RpcMethodHandler[pb.GetNodeRequest | None, bytes] = grpc.unary_unary_rpc_method_handler(
+        get_node, request_deserializer=reader(pb.GetNodeRequest), response_serializer=None
     )
     return grpc.method_handlers_generic_handler(SERVICE, {"GetNode": handler})

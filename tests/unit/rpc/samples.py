@@ -20,10 +20,12 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 
 class Maker:
-    """Builds any value type by its annotations. `full` fills what may be None, else it stays None."""
+    """Builds any value type by its annotations. `full` fills what may be None, else it stays None; `zero` makes all
+    numbers 0."""
 
-    def __init__(self, *, full: bool) -> None:
+    def __init__(self, *, full: bool, zero: bool = False) -> None:
         self._full = full
+        self._zero = zero
         self._numbers = itertools.count(100)
 
     def make(self, kind: type[S]) -> S:
@@ -48,14 +50,20 @@ class Maker:
             return self.make(kind)
         if isinstance(kind, type) and issubclass(kind, enum.Enum):
             return next(iter(kind))
-        number = next(self._numbers)
-        values = {bool: True, int: number, float: number + 0.5, str: f"{name}-{number}", CpuSet: CpuSet([number])}
+        number = 0 if self._zero else next(self._numbers)
+        values = {
+            bool: not self._zero,
+            int: number,
+            float: 0.0 if self._zero else number + 0.5,
+            str: f"{name}-{number}",
+            CpuSet: CpuSet([number]),
+        }
         return values[kind]
 
 
-def snapshot(*, full: bool) -> NodeSnapshot:
+def snapshot(*, full: bool, zero: bool = False) -> NodeSnapshot:
     """A node with one pod of one container and a sandbox, one service and one slice, each with its group."""
-    maker = Maker(full=full)
+    maker = Maker(full=full, zero=zero)
     made = maker.make(NodeSnapshot)
     if not full:
         return made

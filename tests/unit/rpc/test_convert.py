@@ -158,15 +158,16 @@ def test_node_message_nothing_known_leaves_everything_optional_unset() -> None:
     assert not node.pods[0].owners[0].HasField("labels")
 
 
-def test_node_message_zero_is_present() -> None:
-    made = snapshot(full=True)
-    nic = msgspec.structs.replace(made.nics[0], rx_errors=0, carrier=False, numa_node=0)
+def test_node_message_zeros_are_present_where_unknown_would_be_absent() -> None:
+    node = node_message(snapshot(full=True, zero=True))
 
-    sent = node_message(msgspec.structs.replace(made, nics=(nic,))).nics[0]
-
-    assert (sent.HasField("rx_errors"), sent.rx_errors) == (True, 0)
-    assert (sent.HasField("carrier"), sent.carrier) == (True, False)
-    assert (sent.HasField("numa_node"), sent.numa_node) == (True, 0)
+    absent = {
+        f"{message.DESCRIPTOR.name}.{field.name}"
+        for message in messages(node)
+        for field in message.DESCRIPTOR.fields
+        if field.has_presence and not message.HasField(field.name)
+    }
+    assert absent == set()
 
 
 def test_node_message_group_of_zeros_is_present() -> None:
