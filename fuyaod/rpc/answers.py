@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fuyao_api.node.v1 import node_pb2 as pb
+from fuyaod import __version__
 from fuyaod.model.snapshot import NodeSnapshot
 from fuyaod.model.values import encode
 from fuyaod.rpc.convert import node_message
@@ -38,7 +39,8 @@ class NodeAnswers:
         if snapshot is None:
             return None
         if snapshot is not self._snapshot:
-            self._node = pb.GetNodeResponse(node=node_message(snapshot)).SerializeToString()
+            answer = pb.GetNodeResponse(node=node_message(snapshot), agent_version=__version__)
+            self._node = answer.SerializeToString()
             self._json = None
             self._snapshot = snapshot
         if not include_snapshot_json:

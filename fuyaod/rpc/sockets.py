@@ -65,14 +65,19 @@ def _open_folder(folder: Path) -> int:
     # Root's folder is open for all to pass: the socket's own mode decides who may connect.
     folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    mode = os.fstat(descriptor).st_mode
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+    seen = os.fstat(descriptor)
+    if reason := _why_unsafe(seen.st_mode, seen.st_uid, os.geteuid()):
         os.close(descriptor)
-        raise FuyaodError(
-            f"cannot use {folder} for the socket: everyone may write there, hence put another socket in its place; "
-            f"take a folder of its own, or `chmod o-w {folder}`"
-        )
+        raise FuyaodError(f"cannot use {folder} for the socket: {reason}, who could put another socket in its place")
     return descriptor
+
+
+def _why_unsafe(mode: int, owner: int, uid: int) -> str | None:
+    if owner not in (0, uid):
+        return f"it belongs to user {owner}"
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        return "it is writable by everyone"
+    return None
 
 
 async def _lock(descriptor: int, folder: Path) -> None:

@@ -156,12 +156,14 @@ class GetNodeRequest(_message.Message):
     def __init__(self, include_snapshot_json: _Optional[bool] = ...) -> None: ...
 
 class GetNodeResponse(_message.Message):
-    __slots__ = ("node", "snapshot_json")
+    __slots__ = ("node", "snapshot_json", "agent_version")
     NODE_FIELD_NUMBER: _ClassVar[int]
     SNAPSHOT_JSON_FIELD_NUMBER: _ClassVar[int]
+    AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
     node: Node
     snapshot_json: bytes
-    def __init__(self, node: _Optional[_Union[Node, _Mapping]] = ..., snapshot_json: _Optional[bytes] = ...) -> None: ...
+    agent_version: str
+    def __init__(self, node: _Optional[_Union[Node, _Mapping]] = ..., snapshot_json: _Optional[bytes] = ..., agent_version: _Optional[str] = ...) -> None: ...
 
 class Node(_message.Message):
     __slots__ = ("schema", "seq", "at_monotonic_ns", "at_unix_s", "host", "topology", "accelerators", "nics", "memory", "numa_memory", "cpu_time", "pressure", "cgroups", "pods", "services", "sources", "census", "agent", "findings")

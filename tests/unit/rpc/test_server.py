@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from fuyao_api.node.v1 import node_pb2 as pb
 from fuyao_api.node.v1.node_pb2_grpc import NodeServiceStub
+from fuyaod import __version__
 from fuyaod.model.snapshot import NodeSnapshot
 from fuyaod.model.values import decode
 from fuyaod.rpc.server import SERVICE, Limits, serve_rpc
@@ -60,6 +61,7 @@ async def test_get_node_gives_the_last_snapshot(served: str, latest: Latest) -> 
     assert answer.node.seq == 7
     assert answer.node.pods[0].cgroup.path == "/pod"
     assert answer.snapshot_json == b""
+    assert answer.agent_version == __version__
 
 
 async def test_get_node_next_snapshot_is_not_the_kept_answer(served: str, latest: Latest) -> None:

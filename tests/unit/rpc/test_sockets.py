@@ -99,7 +99,18 @@ async def test_claim_folder_open_to_everyone_is_refused(tmp_path: Path) -> None:
 
     text = await refusal(str(folder / "s"))
 
-    assert f"`chmod o-w {folder}`" in text
+    assert text.startswith(f"cannot use {folder} for the socket: it is writable by everyone")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+async def test_claim_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    os.chown(folder, 12345, -1)
+
+    text = await refusal(str(folder / "s"))
+
+    assert text.startswith(f"cannot use {folder} for the socket: it belongs to user 12345")
 
 
 async def test_claim_sticky_folder_is_taken(tmp_path: Path) -> None:
