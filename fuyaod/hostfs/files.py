@@ -75,6 +75,14 @@ class StoreFiles(Files, Protocol):
         ...
 
 
+def close_quietly(files: Files, fd: int) -> None:
+    """Closes; Linux frees the descriptor even where it answers with an error."""
+    try:
+        files.close(fd)
+    except OSError:
+        return
+
+
 class OsFiles:
     """The operating system itself."""
 

@@ -14,7 +14,7 @@ import stat
 from typing import Final
 
 from fuyaod.errors import FuyaodError, HostFileError, JournalError
-from fuyaod.hostfs.files import OsFiles, StoreFiles
+from fuyaod.hostfs.files import OsFiles, StoreFiles, close_quietly
 from fuyaod.hostfs.journal_lines import FORMAT, Entry, EntryKey, Header, Retired, decode_journal, encode_record
 from fuyaod.hostfs.root import HostRoot, read_whole
 
@@ -140,8 +140,7 @@ class Journal:
         """Closes the file and lets the lock go."""
         for fd in (self._fd, self._lock_fd):
             if fd >= 0:
-                with contextlib.suppress(OSError):
-                    self._files.close(fd)
+                close_quietly(self._files, fd)
         self._fd = self._lock_fd = -1
 
     def _load(self) -> None:
@@ -185,17 +184,16 @@ class Journal:
         try:
             _write_all(self._files, fd, raw)
             self._files.fsync(fd)
+            self._torn = True  # a rename that fails leaves open which file has the name
             self._files.rename(fresh, self.path)
         except OSError:
-            with contextlib.suppress(OSError):
-                self._files.close(fd)
+            close_quietly(self._files, fd)
             raise
         old, self._fd = self._fd, fd
         self._bytes = self._bytes_rewritten = len(raw)
         self._torn = False
-        with contextlib.suppress(OSError):
-            if old >= 0:
-                self._files.close(old)
+        if old >= 0:
+            close_quietly(self._files, old)
         with contextlib.suppress(OSError):  # the old file coming back takes a power cut, and then both are void
             self._sync_directory()
 
@@ -229,8 +227,7 @@ def _lock(files: StoreFiles, path: str) -> int:
     try:
         files.lock(fd)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            files.close(fd)
+        close_quietly(files, fd)
         if isinstance(error, BlockingIOError):
             raise JournalError(f"cannot open the journal {path}: another process has it (fuser {lock_path})") from error
         raise _refused("lock", lock_path, error) from error

@@ -10,15 +10,14 @@ from fuyaod.errors import FuyaodError, HostFileError
 from fuyaod.hostfs.formats import FileFormat, format_of
 from fuyaod.hostfs.journal import Journal
 from fuyaod.hostfs.journal_lines import Entry
-from fuyaod.hostfs.root import HostRoot
-from fuyaod.hostfs.write import VALUE_BYTES, Seen, beside, is_ours, look, write_value
+from fuyaod.hostfs.write import VALUE_BYTES, Seen, is_ours, look, write_value
 from fuyaod.model.action import Outcome, OutcomeStatus, Reason, WriteFile
 
 REASON = Reason(code="restore", text="the value before the agent changed it")
 
 
 def restore(journal: Journal) -> tuple[Outcome, ...]:
-    """Thaws, then gives the other files their values back, last touched first.
+    """Thaws, then gives the other files their values back, last touched first; empty cpusets at the end, root to leaf.
 
     An entry leaves the journal when its value is back, when its group is gone, or when somebody else changed the file
     since (FOREIGN: left alone). One that the kernel refuses stays for the next run. It may be killed at any point and
@@ -38,13 +37,19 @@ def restore(journal: Journal) -> tuple[Outcome, ...]:
 
 
 def _in_order(entries: tuple[Entry, ...]) -> list[Entry]:
+    """Thaws, then all backwards, then the empty sets from the root down: they stand for what their ancestors have, so
+    those come first."""
+
+    def turn(entry: Entry) -> tuple[int, int]:
+        file_format = format_of(entry.path)
+        if entry.path.endswith("/cgroup.freeze") and entry.before == "0":
+            return 0, 0
+        if file_format is not None and file_format.inherits and not entry.before:
+            return 2, entry.path.count("/")
+        return 1, 0
+
     backwards = entries[::-1]
-    thaws = [entry for entry in backwards if _is_thaw(entry)]
-    return thaws + [entry for entry in backwards if not _is_thaw(entry)]
-
-
-def _is_thaw(entry: Entry) -> bool:
-    return entry.path.rpartition("/")[2] == "cgroup.freeze" and entry.before == "0"
+    return sorted(backwards, key=turn)  # stable
 
 
 def _revert(entry: Entry, journal: Journal) -> Outcome:
@@ -71,7 +76,7 @@ def _write_back(entry: Entry, file_format: FileFormat, seen: Seen, journal: Jour
     try:
         written = write_value(journal.host, entry.path, entry.inode, wanted)
     except HostFileError as refusal:
-        inherited = _inherited(entry, file_format, journal.host) if refusal.errno == errno.ENOSPC else None
+        inherited = _inherited(entry, file_format, journal) if refusal.errno == errno.ENOSPC else None
         if inherited is None:
             raise
         # A group with tasks takes no empty set: the same CPUs, named. Known to the journal before, so that a run
@@ -89,17 +94,18 @@ def _write_back(entry: Entry, file_format: FileFormat, seen: Seen, journal: Jour
     return _outcome(entry, OutcomeStatus.REFUSED, seen.text, now.text, error)
 
 
-def _inherited(entry: Entry, file_format: FileFormat, host: HostRoot) -> str | None:
-    """What an empty value stands for: the effective value of the nearest ancestor that has one."""
+def _inherited(entry: Entry, file_format: FileFormat, journal: Journal) -> str | None:
+    """What an empty value stands for: the effective value of the nearest ancestor that has one. None without one, and
+    as long as an ancestor still waits for its own value."""
     if entry.before or not file_format.inherits or file_format.effective is None:
         return None
-    group = entry.path.rpartition("/")[0]
-    while "/" in group:
-        text = host.read_text(beside(group, file_format.effective), VALUE_BYTES)
-        if text:
-            return text
-        group = group.rpartition("/")[0]
-    return None
+    group, _, name = entry.path.rpartition("/")
+    ancestors = [group[:at] for at in range(len(group) - 1, 0, -1) if group[at] == "/"]
+    waiting = {one.path for one in journal.entries()}
+    if any(f"{ancestor}/{name}" in waiting for ancestor in ancestors):
+        return None
+    texts = (journal.host.read_text(f"{ancestor}/{file_format.effective}", VALUE_BYTES) for ancestor in ancestors)
+    return next((text for text in texts if text), None)
 
 
 def _outcome(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import re
@@ -10,7 +9,7 @@ from typing import Final
 
 from fuyaod.errors import HostFileError, HostParseError, host_error
 from fuyaod.hostfs.budget import DescriptorBudget
-from fuyaod.hostfs.files import READ_FLAGS, VANISHED, Files, OsFiles
+from fuyaod.hostfs.files import READ_FLAGS, VANISHED, Files, OsFiles, close_quietly
 from fuyaod.model.cpuset import CpuSet
 from fuyaod.model.values import parse_cpulist
 
@@ -61,9 +60,10 @@ class HostRoot:
         return self.path == "/"
 
     def absolute(self, relative: str) -> str:
-        """Absolute path for messages and system calls. Raises ValueError for a path that leaves the root by `..`."""
-        if relative.startswith("/") or ".." in relative.split("/"):
-            raise ValueError(f"cannot use host path {relative!r}: it must be relative and without '..'")
+        """Absolute path for messages and system calls. Raises ValueError for a path that leaves the root by `..`, or
+        that no system call can take."""
+        if relative.startswith("/") or ".." in relative.split("/") or "\0" in relative:
+            raise ValueError(f"cannot use host path {relative!r}: it must be relative and without '..' and NUL")
         return self._prefix + relative
 
     def read(self, relative: str, limit: int = MAX_BYTES) -> bytes | None:
@@ -85,7 +85,7 @@ class HostRoot:
             raise_unless_vanished("read", path, error)
             return None
         finally:
-            self.files.close(fd)
+            close_quietly(self.files, fd)
 
     def read_text(self, relative: str, limit: int = MAX_BYTES) -> str | None:
         """The file as text without the blanks around it. Raises as `read`, and HostParseError for bytes that are no
@@ -257,8 +257,7 @@ class KeptFile:
         """Closes the descriptor; the next read opens it again."""
         if self._fd >= 0:
             self._host.budget.give_back()
-            with contextlib.suppress(OSError):
-                self._files.close(self._fd)
+            close_quietly(self._files, self._fd)
             self._fd = -1
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
 from typing import Final
 
 import msgspec
 
 from fuyaod.errors import FuyaodError, HostFileError
-from fuyaod.hostfs.files import WRITE_FLAGS
+from fuyaod.hostfs.files import WRITE_FLAGS, close_quietly
 from fuyaod.hostfs.formats import FileFormat, format_of
 from fuyaod.hostfs.journal import Journal
 from fuyaod.hostfs.journal_lines import Entry, EntryKey
@@ -76,15 +73,13 @@ def write_value(host: HostRoot, path: str, inode: int, value: str) -> bool:
         # After the open: the descriptor then belongs to this very group, however often the path changes hands.
         if host.directory_inode(path) != inode:
             return False
-        if host.files.write(fd, data) != len(data):
-            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        host.files.write(fd, data)  # how much was taken is seen when it is read back
     except OSError as error:
         raise_unless_vanished(f'write "{value}" to', absolute, error)
         return False
     finally:
         if fd >= 0:
-            with contextlib.suppress(OSError):
-                host.files.close(fd)
+            close_quietly(host.files, fd)
     return True
 
 
@@ -132,8 +127,8 @@ def _act_one(action: Action, journal: Journal) -> Outcome:
 def _consider(action: Action, host: HostRoot) -> Outcome | tuple[FileFormat, Seen]:
     """The outcome when there is nothing to write, else what was found. Raises FuyaodError, ValueError."""
     file_format = format_of(action.path)
-    if file_format is None or "\n" in action.value:
-        what = "its format is not known" if file_format is None else "the value has more than one line"
+    if file_format is None or "\n" in action.value or not action.value.isascii():
+        what = "its format is not known" if file_format is None else "the value is not one line of ASCII"
         error = f"cannot write {action.value!r} to {host.absolute(action.path)}: {what}"
         return _outcome(action, OutcomeStatus.REFUSED, error=error)
     seen = look(host, action.path, action.inode)

@@ -1,0 +1,1 @@
+"""Stand-ins for the operating system, shared by the tests."""

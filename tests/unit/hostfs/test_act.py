@@ -1,0 +1,334 @@
+"""`act` and `preview` against a kernel in memory."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs.write import act, preview
+from fuyaod.model.action import OutcomeStatus, WriteFile
+from tests.fakes.faults import Fault
+from tests.fakes.journalled import ROOT, WHY, open_journal, write
+from tests.fakes.kernelfs import KernelFs
+
+POD = f"{ROOT}/pod"
+
+
+@pytest.fixture
+def kernel() -> KernelFs:
+    made = KernelFs()
+    made.make_group(POD)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("file", "has", "wanted"),
+    [
+        pytest.param("cpuset.cpus", "0-3", "0,1,2,3", id="cpus_listed"),
+        pytest.param("cpuset.cpus", "0-3", " 3 2,1-2,,0\n".strip(), id="cpus_any_order"),
+        pytest.param("cpu.max", "40000 100000", "40000  100000", id="cpu_max_padded"),
+        pytest.param("cpu.max", "40000 50000", "40000", id="cpu_max_keeps_its_period"),
+        pytest.param("cpu.max", "max 100000", "max", id="cpu_max_none"),
+        pytest.param("cpu.weight", "39", "039", id="weight_zero_in_front"),
+        pytest.param("memory.high", "max", "max", id="memory_max"),
+        pytest.param("memory.high", "4096", "5000", id="memory_cut_to_a_page"),
+    ],
+)
+def test_act_value_means_the_same_writes_nothing(kernel: KernelFs, file: str, has: str, wanted: str) -> None:
+    kernel.put(f"{POD}/{file}", has)
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write(f"pod/{file}", wanted),), journal)
+
+    assert outcome.status is OutcomeStatus.SAME
+    assert kernel.writes == []
+    assert journal.entries() == ()
+
+
+@pytest.mark.parametrize(
+    ("file", "has", "wanted"),
+    [
+        pytest.param("cpuset.cpus", "0-3", "0-2", id="cpus"),
+        pytest.param("cpu.max", "40000 100000", "40000 50000", id="period"),
+        pytest.param("cpu.max", "40000 100000", "max", id="quota"),
+        pytest.param("memory.high", "4096", "8192", id="next_page"),
+        pytest.param("memory.high", "4096", "max", id="unlimited"),
+        pytest.param("cpu.weight", "39", "3", id="weight"),
+    ],
+)
+def test_act_other_value_is_written_and_verified(kernel: KernelFs, file: str, has: str, wanted: str) -> None:
+    kernel.put(f"{POD}/{file}", has)
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write(f"pod/{file}", wanted),), journal)
+
+    assert outcome.status is OutcomeStatus.DONE
+    assert (outcome.before, kernel.writes) == (has, [(f"{POD}/{file}", wanted)])
+    assert [entry.before for entry in journal.entries()] == [has]
+
+
+def test_act_order_of_calls_journal_before_first_touch(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    start = len(files.calls)
+
+    act((write("pod/cpu.weight", "1"),), journal)
+
+    # look (stat, open, two reads, close), journal, touch (open, inode check, write, close)
+    assert files.calls[start:][:10] == [
+        "stat",
+        "open",
+        "pread",
+        "pread",
+        "close",
+        "write",
+        "open",
+        "stat",
+        "write",
+        "close",
+    ]
+
+
+def test_act_cpus_outside_parent_is_clipped_with_what_is_effective(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpuset.cpus", "0-1")
+    kernel.make_group(f"{POD}/container")
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write("pod/container/cpuset.cpus", "1-5"),), journal)
+
+    assert (outcome.status, outcome.effective) == (OutcomeStatus.CLIPPED, "1")
+
+
+def test_act_same_cpus_that_are_clipped_tells_what_is_effective(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpuset.cpus", "0-1")
+    kernel.make_group(f"{POD}/container", cpuset_cpus="1-5")
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write("pod/container/cpuset.cpus", "1-5"),), journal)
+
+    assert (outcome.status, outcome.before, outcome.effective) == (OutcomeStatus.SAME, "1-5", "1")
+
+
+def test_act_verify_path_named_is_the_one_that_is_read(kernel: KernelFs) -> None:
+    folder = POD.removeprefix("/")
+    action = WriteFile(path=f"{folder}/cpu.weight", value="7", reason=WHY, verify_path=f"{folder}/cpu.idle")
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((action,), journal)
+
+    assert (outcome.status, outcome.effective) == (OutcomeStatus.CLIPPED, "0")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "says"),
+    [
+        pytest.param("pod/cpuset.cpus", "0-999", "ERANGE", id="no_such_cpu"),
+        pytest.param("pod/cpuset.cpus", "1-0", "EINVAL", id="backwards"),
+        pytest.param("busy/cpuset.cpus", "", "ENOSPC", id="empty_set_with_tasks"),
+        pytest.param("pod/cpu.max", "500 100000", "EINVAL", id="quota_below_1_ms"),
+        pytest.param("pod/cpu.stat", "1", "format is not known", id="file_that_is_not_in_the_table"),
+        pytest.param("pod/cpu.weight", "1\n2", "one line of ASCII", id="two_lines"),
+        pytest.param("../etc/cpu.weight", "1", "without '..'", id="outside_the_root"),
+        pytest.param("p\0d/cpu.weight", "1", "without '..' and NUL", id="nul_in_the_path"),
+        pytest.param("pod/cpu.weight", "\ud800", "one line of ASCII", id="value_that_is_no_text"),
+    ],
+)
+def test_act_refused_step_gives_the_reason_and_the_next_ones_are_done(
+    kernel: KernelFs, path: str, value: str, says: str
+) -> None:
+    kernel.make_group(f"{ROOT}/busy", populated=True, cpuset_cpus="0-3")
+    journal, _ = open_journal(kernel)
+
+    refused, done = act((write(path, value), write("pod/cgroup.freeze", "1")), journal)
+
+    assert refused.status is OutcomeStatus.REFUSED
+    assert says in (refused.error or "")
+    assert (refused.error or "").startswith("cannot ")
+    assert done.status is OutcomeStatus.DONE
+    assert [entry.path for entry in journal.entries()] == [f"{POD}/cgroup.freeze".removeprefix("/")]
+
+
+@pytest.mark.parametrize("number", [errno.EBUSY, errno.EINVAL, errno.ENOSPC, errno.EACCES, errno.EROFS, errno.ERANGE])
+@pytest.mark.parametrize("call", ["open", "write"])
+def test_act_kernel_says_no_names_value_file_and_errno(kernel: KernelFs, number: int, call: str) -> None:
+    journal, files = open_journal(kernel)
+    touch = len(files.calls) + (6 if call == "open" else 8)
+    files.faults[touch], files.number = Fault.ERROR, number
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.REFUSED
+    assert f'cannot write "1" to {POD}/cpu.weight: {errno.errorcode[number]}' in (outcome.error or "")
+    assert (outcome.before, outcome.effective) == ("100", "100")
+    assert journal.entries() == ()
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.ENODEV])
+def test_act_group_vanishes_under_the_write_is_gone(kernel: KernelFs, number: int) -> None:
+    journal, files = open_journal(kernel)
+    files.faults[len(files.calls) + 8], files.number = Fault.ERROR, number
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.GONE
+    assert journal.entries() == ()
+
+
+def test_act_missing_group_and_missing_file_are_gone(kernel: KernelFs) -> None:
+    del kernel.groups[POD].values["cpu.max"]
+    journal, _ = open_journal(kernel)
+
+    outcomes = act((write("none/cpu.weight", "1"), write("pod/cpu.max", "max")), journal)
+
+    assert [outcome.status for outcome in outcomes] == [OutcomeStatus.GONE, OutcomeStatus.GONE]
+
+
+def test_act_group_made_again_since_the_decision_is_gone_and_untouched(kernel: KernelFs) -> None:
+    decided_on = kernel.groups[POD].inode
+    kernel.make_group(POD)
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write("pod/cpu.weight", "1", decided_on),), journal)
+
+    assert outcome.status is OutcomeStatus.GONE
+    assert kernel.writes == []
+
+
+def test_act_group_made_again_between_look_and_write_is_gone_and_untouched(kernel: KernelFs) -> None:
+    class Remaking(KernelFs):
+        """The first write to the journal behind its header is the moment."""
+
+        def write(self, fd: int, data: bytes) -> int:
+            if b'"held"' in data:
+                self.make_group(POD)
+            return super().write(fd, data)
+
+    remaking = Remaking()
+    remaking.make_group(POD)
+    journal, _ = open_journal(remaking)
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.GONE
+    assert (remaking.writes, journal.entries()) == ([], ())
+
+
+def test_act_cannot_read_back_is_refused_and_stays_in_the_journal(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    files.faults[len(files.calls) + 11] = Fault.ERROR
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.REFUSED
+    assert "'1' was written" in (outcome.error or "")
+    assert [entry.before for entry in journal.entries()] == ["100"]
+
+
+def test_act_journal_full_refuses_the_step_and_writes_nothing(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    files.faults[len(files.calls) + 5], files.number = Fault.ERROR, errno.ENOSPC
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.REFUSED
+    assert "cannot write /run/fuyaod/cgroups.journal" in (outcome.error or "")
+    assert kernel.writes == []
+
+
+def test_act_thaw_with_a_full_journal_is_done(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    act((write("pod/cgroup.freeze", "1"),), journal)
+    start = len(files.calls)
+    files.faults = dict.fromkeys(range(start, start + 100), Fault.SHORT)  # no plain file takes a whole record
+
+    (outcome,) = act((write("pod/cgroup.freeze", "0"),), journal)
+
+    assert outcome.status is OutcomeStatus.DONE
+    assert kernel.value(f"{POD}/cgroup.freeze") == "0"
+
+
+def test_act_back_to_the_first_value_leaves_nothing_to_restore(kernel: KernelFs) -> None:
+    journal, _ = open_journal(kernel)
+
+    for value in ("50", "60", "100"):
+        act((write("pod/cpu.weight", value),), journal)
+
+    assert journal.entries() == ()
+
+
+def test_act_somebody_else_in_between_their_value_comes_back(kernel: KernelFs) -> None:
+    journal, _ = open_journal(kernel)
+    act((write("pod/cpu.weight", "50"),), journal)
+    kernel.put(f"{POD}/cpu.weight", "77")
+
+    act((write("pod/cpu.weight", "60"),), journal)
+
+    assert [(entry.before, entry.ours) for entry in journal.entries()] == [("77", ("60",))]
+
+
+def test_act_idle_takes_the_weight_on_first(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpu.weight", "39")
+    journal, _ = open_journal(kernel)
+
+    act((write("pod/cpu.idle", "1"),), journal)
+
+    assert [(entry.path.rpartition("/")[2], entry.before) for entry in journal.entries()] == [
+        ("cpu.weight", "39"),
+        ("cpu.idle", "0"),
+    ]
+
+
+def test_act_idle_refused_lets_the_weight_go(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpu.weight", "39")
+    journal, files = open_journal(kernel)
+    write_call = len(files.calls) + 14
+    files.faults[write_call], files.number = Fault.ERROR, errno.EINVAL
+
+    (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
+
+    assert outcome.status is OutcomeStatus.REFUSED
+    assert files.calls[write_call] == "write"
+    assert journal.entries() == ()
+
+
+def test_act_idle_journal_full_at_second_record_lets_the_weight_go(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    files.faults[len(files.calls) + 11], files.number = Fault.ERROR, errno.ENOSPC
+
+    (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
+
+    assert "cannot write /run/fuyaod" in (outcome.error or "")
+    assert (kernel.writes, journal.entries()) == ([], ())
+
+
+def test_act_idle_was_on_before_going_there_and_back_leaves_nothing(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpu.idle", "1")
+    journal, _ = open_journal(kernel)
+
+    act((write("pod/cpu.idle", "0"), write("pod/cpu.weight", "70"), write("pod/cpu.idle", "1")), journal)
+
+    assert kernel.value(f"{POD}/cpu.weight") == "0"
+    assert journal.entries() == ()
+
+
+def test_preview_tells_and_writes_nothing(kernel: KernelFs) -> None:
+    plan = (
+        write("pod/cpu.weight", "1"),
+        write("pod/cpu.max", "max"),
+        write("none/cpu.max", "max"),
+        write("pod/cpu.stat", "1"),
+        write("../x/cpu.max", "1"),
+    )
+
+    outcomes = preview(plan, HostRoot("/", kernel))
+
+    assert [outcome.status for outcome in outcomes] == [
+        OutcomeStatus.DRY_RUN,
+        OutcomeStatus.SAME,
+        OutcomeStatus.GONE,
+        OutcomeStatus.REFUSED,
+        OutcomeStatus.REFUSED,
+    ]
+    assert (outcomes[0].before, outcomes[0].effective) == ("100", None)
+    assert (kernel.writes, kernel.plain) == ([], {})

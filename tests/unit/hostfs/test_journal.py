@@ -1,0 +1,378 @@
+"""The journal file itself."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import zlib
+from pathlib import Path
+
+import pytest
+
+from fuyaod.errors import JournalError
+from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs.journal import COMPACT_ABOVE_BYTES, Journal
+from fuyaod.hostfs.journal_lines import Entry, Header, encode_record
+from tests.fakes.faults import Fault
+from tests.fakes.journalled import PATH, ROOT, open_journal
+from tests.fakes.kernelfs import KernelFs, PlainFile
+
+BOOT_ID_PATH = "/proc/sys/kernel/random/boot_id"
+
+
+def entry(path: str = "sys/fs/cgroup/pod/cpu.weight", inode: int = 7, before: str = "100", ours: str = "1") -> Entry:
+    return Entry(path=path, inode=inode, before=before, ours=(ours,))
+
+
+@pytest.fixture
+def kernel() -> KernelFs:
+    made = KernelFs()
+    made.plain[BOOT_ID_PATH] = PlainFile(b"boot-1\n")
+    return made
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> HostRoot:
+    (tmp_path / "host").mkdir()
+    (tmp_path / "run").mkdir()
+    return HostRoot(tmp_path / "host")
+
+
+def reopened(kernel: KernelFs) -> tuple[Entry, ...]:
+    kernel.end_process()
+    journal, _ = open_journal(kernel)
+    return journal.entries()
+
+
+def test_journal_on_a_real_file_system_keeps_entries(host: HostRoot, tmp_path: Path) -> None:
+    path = str(tmp_path / "run/cgroups.journal")
+    with Journal.open(host, path) as journal:
+        journal.hold(entry(inode=1))
+        journal.hold(entry(inode=2))
+        journal.settle(entry(inode=1, ours="2"))
+        journal.retire(entry(inode=2).key)
+
+    with Journal.open(host, path) as journal:
+        assert journal.entries() == (entry(inode=1, ours="2"),)
+        assert journal.entry(entry(inode=1).key) == entry(inode=1, ours="2")
+        assert journal.entry(entry(inode=2).key) is None
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert sorted(os.listdir(tmp_path / "run")) == ["cgroups.journal", "cgroups.journal.lock"]
+
+
+def test_journal_entry_replaced_keeps_its_turn(kernel: KernelFs) -> None:
+    journal, _ = open_journal(kernel)
+    for made in (entry(inode=1), entry(inode=2), entry(inode=1, ours="5")):
+        journal.hold(made)
+
+    assert reopened(kernel) == (entry(inode=1, ours="5"), entry(inode=2))
+
+
+def test_journal_retired_and_held_again_is_last(kernel: KernelFs) -> None:
+    journal, _ = open_journal(kernel)
+    journal.hold(entry(inode=1))
+    journal.hold(entry(inode=2))
+    journal.retire(entry(inode=1).key)
+    journal.hold(entry(inode=1))
+
+    assert reopened(kernel) == journal.entries() == (entry(inode=2), entry(inode=1))
+
+
+def test_journal_second_writer_is_refused_until_the_first_closes(host: HostRoot, tmp_path: Path) -> None:
+    path = str(tmp_path / "run/cgroups.journal")
+    first = Journal.open(host, path)
+    first.compact()  # the lock must outlive the file being replaced
+
+    with pytest.raises(JournalError, match=r"cannot open the journal .*: another process has it"):
+        Journal.open(host, path)
+    first.close()
+    first.close()
+
+    Journal.open(host, path).close()
+
+
+def test_journal_of_an_earlier_boot_is_void_even_when_damaged(kernel: KernelFs) -> None:
+    journal, _ = open_journal(kernel)
+    journal.hold(entry())
+    kernel.end_process()
+    kernel.plain[PATH].content += b"garbage\n"
+    kernel.plain[BOOT_ID_PATH] = PlainFile(b"boot-2\n")
+
+    journal, _ = open_journal(kernel)
+
+    assert (journal.entries(), journal.voided) == ((), True)
+    assert reopened(kernel) == ()
+
+
+def test_journal_of_this_boot_is_not_void(kernel: KernelFs) -> None:
+    open_journal(kernel)
+    kernel.end_process()
+
+    journal, _ = open_journal(kernel)
+
+    assert journal.voided is False
+
+
+@pytest.mark.parametrize("cut", [1, 5, 12, 40])
+def test_journal_torn_last_line_is_passed_over_and_replaced(kernel: KernelFs, cut: int) -> None:
+    journal, _ = open_journal(kernel)
+    journal.hold(entry(inode=1))
+    journal.hold(entry(inode=2))
+    kernel.end_process()
+    del kernel.plain[PATH].content[-cut:]
+
+    journal, _ = open_journal(kernel)
+    assert journal.entries() == (entry(inode=1),)
+    journal.hold(entry(inode=3))
+
+    assert reopened(kernel) == (entry(inode=1), entry(inode=3))
+
+
+def damaged(kernel: KernelFs, how: str) -> bytes:
+    journal, _ = open_journal(kernel)
+    journal.hold(entry(inode=1))
+    journal.hold(entry(inode=2))
+    kernel.end_process()
+    lines = bytes(kernel.plain[PATH].content).splitlines(keepends=True)
+    header = encode_record(Header(format=1, boot_id="boot-1"))
+    match how:
+        case "flipped_bit":
+            lines[1] = lines[1].replace(b'"100"', b'"101"')
+        case "last_line_whole":
+            lines[2] = lines[2].replace(b'"100"', b'"101"')
+        case "binary":
+            lines[1] = bytes(range(256)) + b"\n"
+        case "no_header":
+            lines = lines[1:]
+        case "second_header":
+            lines.append(header)
+        case "other_format":
+            lines[0] = encode_record(Header(format=2, boot_id="boot-1"))
+        case "empty_file":
+            lines = []
+        case "empty_line":
+            lines.insert(1, b"\n")
+        case "unknown_record":
+            lines[1] = header.replace(b'"journal"', b'"mystery"')
+    return b"".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ("flipped_bit", "line 2 does not match its checksum"),
+        ("last_line_whole", "line 3 does not match its checksum"),
+        ("binary", "line 2 does not match its checksum"),
+        ("no_header", "line 1 is no header"),
+        ("second_header", "line 4 is a second header"),
+        ("other_format", "line 1 has format 2, this version reads format 1"),
+        ("empty_file", "line 1 is no header"),
+        ("empty_line", "line 2 does not match its checksum"),
+        ("unknown_record", "line 2 does not match its checksum"),
+    ],
+)
+def test_journal_damaged_before_its_last_line_is_an_error(kernel: KernelFs, how: str, says: str) -> None:
+    kernel.plain[PATH] = PlainFile(damaged(kernel, how))
+
+    with pytest.raises(JournalError, match=f"cannot trust the journal {PATH}: {says}"):
+        open_journal(kernel)
+
+    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1")))
+    open_journal(kernel)  # the lock was let go
+
+
+def test_journal_of_records_of_no_known_form_is_an_error(kernel: KernelFs) -> None:
+    body = b'{"type":"held","path":7}'
+    line = b"%08x %s\n" % (zlib.crc32(body), body)
+    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1")) + line)
+
+    with pytest.raises(JournalError, match="line 2 is of no known form"):
+        open_journal(kernel)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        pytest.param(lambda file: setattr(file, "mode", stat.S_IFREG | 0o620), "mode 620", id="writable_by_group"),
+        pytest.param(lambda file: setattr(file, "uid", 65_534), "owner 65534", id="of_another_user"),
+        pytest.param(lambda file: setattr(file, "mode", stat.S_IFIFO | 0o600), "no plain file", id="fifo"),
+    ],
+)
+def test_journal_that_others_may_write_is_not_trusted(kernel: KernelFs, spoil: object, says: str) -> None:
+    open_journal(kernel)
+    kernel.end_process()
+    assert callable(spoil)
+    spoil(kernel.plain[PATH])
+
+    with pytest.raises(JournalError, match=f"cannot trust the journal .*{says}"):
+        open_journal(kernel)
+
+
+@pytest.mark.parametrize("name", ["cgroups.journal", "cgroups.journal.lock"])
+def test_journal_behind_a_link_is_refused(host: HostRoot, tmp_path: Path, name: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "run" / name).symlink_to(victim)
+
+    with pytest.raises(JournalError, match="cannot open"):
+        Journal.open(host, str(tmp_path / "run/cgroups.journal"))
+
+    assert victim.read_text() == "precious"
+
+
+def test_journal_link_in_place_of_the_new_file_is_replaced_not_followed(host: HostRoot, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (tmp_path / "run/cgroups.journal.new").symlink_to(victim)
+
+    Journal.open(host, str(tmp_path / "run/cgroups.journal")).close()
+
+    assert victim.read_text() == "precious"
+
+
+def test_journal_without_its_directory_is_an_error(host: HostRoot, tmp_path: Path) -> None:
+    with pytest.raises(JournalError, match=r"cannot open .*/none/j.lock: No such file or directory \(errno 2\)"):
+        Journal.open(host, str(tmp_path / "none/j"))
+
+
+def test_journal_boot_id_unreadable_is_an_error(kernel: KernelFs) -> None:
+    with pytest.raises(JournalError, match="the boot id is unknown: cannot read /proc/sys"):
+        open_journal(kernel, {1: Fault.ERROR})
+
+
+def test_journal_hold_that_cannot_be_written_leaves_the_older_entry(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    journal.hold(entry(ours="1"))
+    files.faults[len(files.calls)], files.number = Fault.ERROR, errno.ENOSPC
+
+    with pytest.raises(JournalError, match=r"cannot write /run/fuyaod/cgroups.journal: No space left"):
+        journal.hold(entry(ours="2"))
+    files.faults[len(files.calls) + 1] = Fault.ERROR  # now a whole new file is tried
+    with pytest.raises(JournalError, match="No space left"):
+        journal.hold(entry(inode=8))
+
+    assert journal.entries() == (entry(ours="1"),)
+    assert reopened(kernel) == (entry(ours="1"),)
+
+
+def test_journal_half_a_record_then_full_is_repaired_by_the_next(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    journal.hold(entry(inode=1))
+    call = len(files.calls)
+    files.faults.update({call: Fault.SHORT, call + 1: Fault.ERROR})
+    with pytest.raises(JournalError):
+        journal.hold(entry(inode=2))
+
+    journal.hold(entry(inode=3))
+
+    assert reopened(kernel) == (entry(inode=1), entry(inode=3))
+
+
+def test_journal_short_write_is_carried_on(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    call = len(files.calls)
+    files.faults.update({call: Fault.SHORT, call + 1: Fault.SHORT})
+
+    journal.hold(entry(inode=1))
+
+    assert reopened(kernel) == (entry(inode=1),)
+
+
+def test_journal_write_without_progress_is_an_error(kernel: KernelFs) -> None:
+    class Stuck(KernelFs):
+        """write(2) answers 0."""
+
+        def write(self, fd: int, data: bytes) -> int:
+            return 0 if b'"held"' in data else super().write(fd, data)
+
+    journal, _ = open_journal(Stuck())
+
+    with pytest.raises(JournalError, match="Input/output error"):
+        journal.hold(entry())
+
+
+def test_journal_settle_and_retire_never_fail_and_reach_the_file_later(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    for inode in (1, 2, 3):
+        journal.hold(entry(inode=inode))
+    files.faults = dict.fromkeys(range(len(files.calls), len(files.calls) + 20), Fault.ERROR)
+    journal.settle(entry(inode=1, ours="9"))
+    journal.retire(entry(inode=2).key)
+    journal.retire(entry(inode=99).key)
+    files.faults = {}
+
+    journal.hold(entry(inode=4))
+
+    assert reopened(kernel) == journal.entries() == (entry(inode=1, ours="9"), entry(inode=3), entry(inode=4))
+
+
+def test_journal_same_entry_again_writes_nothing(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    journal.hold(entry())
+    calls = len(files.calls)
+
+    journal.hold(entry())
+
+    assert len(files.calls) == calls
+
+
+def test_journal_does_not_grow_without_end(kernel: KernelFs) -> None:
+    group = kernel.make_group(f"{ROOT}/pod")
+    path = f"{ROOT}/pod/cpu.weight".removeprefix("/")
+    journal, _ = open_journal(kernel)
+    largest = 0
+    for turn in range(6000):
+        journal.hold(entry(path, group.inode, ours=str(turn)))
+        largest = max(largest, len(kernel.plain[PATH].content))
+
+    assert COMPACT_ABOVE_BYTES - 1000 < largest < COMPACT_ABOVE_BYTES + 1000
+    assert reopened(kernel) == (entry(path, group.inode, ours="5999"),)
+
+
+def test_journal_compact_drops_groups_that_are_gone(kernel: KernelFs) -> None:
+    kept, again, gone = (kernel.make_group(f"{ROOT}/{name}") for name in ("kept", "again", "gone"))
+    held = {
+        name: entry(f"sys/fs/cgroup/{name}/cpu.weight", group.inode)
+        for name, group in (("kept", kept), ("again", again), ("gone", gone))
+    }
+    journal, _ = open_journal(kernel)
+    for one in held.values():
+        journal.hold(one)
+    kernel.make_group(f"{ROOT}/again")
+    del kernel.groups[f"{ROOT}/gone"]
+
+    journal.compact()
+
+    assert journal.entries() == (held["kept"],)
+    assert reopened(kernel) == (held["kept"],)
+
+
+def test_journal_compact_keeps_groups_that_may_not_be_looked_at(kernel: KernelFs) -> None:
+    group = kernel.make_group(f"{ROOT}/pod")
+    held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
+    journal, files = open_journal(kernel)
+    journal.hold(held)
+    files.faults[len(files.calls)], files.number = Fault.ERROR, errno.EACCES
+
+    journal.compact()
+
+    assert journal.entries() == (held,)
+
+
+def test_journal_compact_that_fails_leaves_the_old_file(kernel: KernelFs) -> None:
+    group = kernel.make_group(f"{ROOT}/pod")
+    held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
+    journal, files = open_journal(kernel)
+    journal.hold(held)
+    start = len(files.calls)
+    for step in range(1, 6):  # behind the look at the group: unlink, open, write, fsync, rename
+        files.faults = {start + step: Fault.ERROR}
+        with pytest.raises(JournalError, match="cannot compact"):
+            journal.compact()
+        start = len(files.calls)
+    files.faults = {}
+
+    journal.hold(entry(inode=2))
+
+    assert reopened(kernel) == (held, entry(inode=2))
