@@ -14,6 +14,10 @@ from __future__ import annotations
 
 import errno as errno_names
 import os
+from typing import Final
+
+_ERRNO_NAMES: Final = {errno_names.EOPNOTSUPP: "EOPNOTSUPP"}
+"""Where Python prefers another name (ENOTSUP) than the kernel's documents."""
 
 
 class FuyaodError(Exception):
@@ -29,7 +33,7 @@ class HostFileError(FuyaodError):
     """
 
     def __init__(self, doing: str, path: str, errno: int, hint: str = "") -> None:
-        name = errno_names.errorcode.get(errno, str(errno))
+        name = _ERRNO_NAMES.get(errno) or errno_names.errorcode.get(errno, str(errno))
         text = f"cannot {doing} {path}: {name} ({os.strerror(errno)})"
         super().__init__(f"{text}; {hint}" if hint else text)
         self.path = path

@@ -70,6 +70,7 @@ class CgroupObserver:
             self.close()
         self._settings, self._rules = settings, rules
 
+    @property
     def problems(self) -> dict[str, str]:
         """Why files gave no value: path below the host root to a sentence. Complete, unlike `CgroupTree.unreadable`."""
         found = {}
