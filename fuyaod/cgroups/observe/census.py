@@ -112,7 +112,10 @@ class CensusObserver:
 
     def _name_of(self, pid: int) -> str:
         """The kernel's short name; psutil's would read the command line to complete it."""
-        return self._host.read_text(f"proc/{pid}/comm") or ""
+        name = self._host.read_text(f"proc/{pid}/comm")
+        if name is None:
+            raise psutil.NoSuchProcess(pid)
+        return name
 
     def _finish(self, at_ns: int) -> None:
         gained = {(seen.process.pid, seen.born_s): self._gained_us(seen) for seen in self._seen}
