@@ -72,7 +72,7 @@ def collect(boot: Boot, keyword: str | None) -> int:
         environ = {**os.environ, **guest_environ(), "FUYAOD_VM_SPEC": str(spec)}
         del environ["PYTHONDONTWRITEBYTECODE"]
         done = subprocess.run(
-            [*pytest_argv(boot, keyword), "--collect-only", "-q", "--no-header", "--no-summary"],
+            [*pytest_argv(boot, keyword), "--collect-only", "-q", "--no-header"],
             capture_output=True,
             text=True,
             check=False,

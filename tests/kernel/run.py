@@ -35,11 +35,12 @@ from tests.kernel.results import (
     read_counts,
     summary_line,
 )
+from tests.kernel.vm.console import GuestEnd, Limits
 from tests.kernel.vm.ground import Ground, cache_folder
 from tests.kernel.vm.guest_files import Command
 from tests.kernel.vm.host import Unmet
 from tests.kernel.vm.processes import exit_when_asked
-from tests.kernel.vm.runner import GuestEnd, GuestRun, Limits, run_in_guest
+from tests.kernel.vm.runner import GuestRun, run_in_guest
 from tests.kernel.vm.setup import EXIT_SKIPPED, prepared
 
 

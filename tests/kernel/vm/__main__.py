@@ -13,11 +13,12 @@ import tempfile
 from pathlib import Path
 from typing import assert_never
 
+from tests.kernel.vm.console import GuestEnd, Limits
 from tests.kernel.vm.ground import cache_folder
 from tests.kernel.vm.guest_files import Command
 from tests.kernel.vm.host import Unmet
 from tests.kernel.vm.processes import exit_when_asked
-from tests.kernel.vm.runner import GuestEnd, GuestRun, Limits, run_in_guest
+from tests.kernel.vm.runner import GuestRun, run_in_guest
 from tests.kernel.vm.setup import EXIT_SKIPPED, prepared
 from tests.kernel.vm.spec import InitMode, Vm
 

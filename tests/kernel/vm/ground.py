@@ -62,14 +62,19 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME", "/root")) / ".cache/fuyaod-vm"
 
 
-def find_ground(cache: Path) -> Ground | None:
-    """The complete ground in this cache folder, or None when there is none or it has an older format."""
+def find_ground(cache: Path, *, file_server: Path = VIRTIOFSD) -> Ground | None:
+    """The complete ground in this cache folder, or None when there is none or it has an older format.
+
+    Args:
+        cache: the folder.
+        file_server: must exist too; it belongs to an installed package.
+    """
     root = cache / "ground"
     try:
         stamp = msgspec.json.decode((root / "ground.json").read_bytes(), type=Stamp)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
-    if stamp.format != FORMAT or not VIRTIOFSD.exists():
+    if stamp.format != FORMAT or not file_server.exists():
         return None
     return Ground(root=root, kernel_release=stamp.kernel_release)
 

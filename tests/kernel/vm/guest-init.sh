@@ -77,7 +77,7 @@ forget_inodes_in_time() {
     while true; do
         read -r count _ </proc/sys/fs/inode-nr
         ((count < HOST_OPEN_FILES)) || echo 2 >/proc/sys/vm/drop_caches
-        read -r -t 1 -u "$never"
+        read -r -t 0.25 -u "$never"
     done
 }
 

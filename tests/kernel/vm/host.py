@@ -2,9 +2,15 @@
 
 import os
 import platform
+import resource
 import shutil
 
 import msgspec
+
+MIN_OPEN_FILES = 10_000
+"""The guest's file server holds one per inode that the guest remembers; forgetting is a matter of seconds."""
+
+_UNLIMITED = 1 << 30
 
 
 class Unmet(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,6 +28,7 @@ class HostFacts(msgspec.Struct, frozen=True, kw_only=True):
     os_version: str
     uid: int
     has_apt: bool
+    open_files: int
 
 
 def read_host_facts() -> HostFacts:
@@ -30,6 +37,7 @@ def read_host_facts() -> HostFacts:
         release = platform.freedesktop_os_release()
     except OSError:
         release = {}
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     return HostFacts(
         system=platform.system(),
         machine=platform.machine(),
@@ -37,6 +45,7 @@ def read_host_facts() -> HostFacts:
         os_version=release.get("VERSION_ID", ""),
         uid=os.geteuid(),
         has_apt=shutil.which("apt-get") is not None,
+        open_files=_UNLIMITED if hard == resource.RLIM_INFINITY else hard,
     )
 
 
@@ -50,4 +59,6 @@ def unmet_requirement(facts: HostFacts) -> Unmet | None:
         return Unmet(reason=f"needs root (packages, file server of the guest), this is uid {facts.uid}")
     if not facts.has_apt:
         return Unmet(reason="needs apt-get, which is not installed")
+    if facts.open_files < MIN_OPEN_FILES:
+        return Unmet(reason=f"needs {MIN_OPEN_FILES} open files, the hard limit is {facts.open_files}")
     return None

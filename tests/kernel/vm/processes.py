@@ -1,6 +1,7 @@
 """Child processes that never outlive this one."""
 
 import contextlib
+import os
 import resource
 import signal
 import subprocess
@@ -11,6 +12,9 @@ from pathlib import Path
 _WANTED_OPEN_FILES = 1 << 20
 _END_WITHIN_S = 3
 _KILLED_BY = 128
+
+# The parent may die before setpriv has asked to be killed with it; then the child has another parent by now.
+_IF_PARENT_LIVES = '[ "$PPID" = "$0" ] && exec "$@"'
 
 
 def exit_when_asked() -> None:
@@ -51,21 +55,31 @@ def child(argv: Sequence[str], *, log: Path, keep_fd: int | None = None) -> Iter
         log: file for stdout and stderr.
         keep_fd: a descriptor the program inherits.
     """
-    with log.open("wb") as out, _started(argv, out.fileno(), out.fileno(), keep_fd) as process:
+    with log.open("wb") as out, _started(argv, out.fileno(), out.fileno(), keep_fd, _END_WITHIN_S) as process:
         yield process
 
 
 @contextlib.contextmanager
-def talking_child(argv: Sequence[str], *, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Like `child`, but stdout is a pipe to read from and only stderr goes to the file."""
-    with log.open("wb") as err, _started(argv, subprocess.PIPE, err.fileno(), None) as process:
+def talking_child(
+    argv: Sequence[str], *, log: Path, end_within_s: float = _END_WITHIN_S
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Like `child`, but stdout is a pipe to read from and only stderr goes to the file.
+
+    Args:
+        argv: program and arguments.
+        log: file for stderr.
+        end_within_s: how long it may take to end when asked; then it is killed.
+    """
+    with log.open("wb") as err, _started(argv, subprocess.PIPE, err.fileno(), None, end_within_s) as process:
         yield process
 
 
 @contextlib.contextmanager
-def _started(argv: Sequence[str], out: int, err: int, keep_fd: int | None) -> Iterator[subprocess.Popen[bytes]]:
+def _started(
+    argv: Sequence[str], out: int, err: int, keep_fd: int | None, end_within_s: float
+) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
-        ["setpriv", "--pdeathsig", "KILL", "--", *argv],
+        ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c", _IF_PARENT_LIVES, str(os.getpid()), *argv],
         stdin=subprocess.DEVNULL,
         stdout=out,
         stderr=err,
@@ -75,14 +89,14 @@ def _started(argv: Sequence[str], out: int, err: int, keep_fd: int | None) -> It
     try:
         yield process
     finally:
-        _end(process)
+        _end(process, end_within_s)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], end_within_s: float) -> None:
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(_END_WITHIN_S)
+            process.wait(end_within_s)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

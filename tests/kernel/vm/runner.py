@@ -1,9 +1,7 @@
 """Boot a virtual machine, run one command in it, bring back what it wrote."""
 
 import contextlib
-import enum
 import os
-import selectors
 import shutil
 import socket
 import subprocess
@@ -14,24 +12,19 @@ from pathlib import Path
 
 import msgspec
 
+from tests.kernel.vm.console import GuestEnd, Limits, follow
 from tests.kernel.vm.ground import VIRTIOFSD, Ground
 from tests.kernel.vm.guest_files import Command, write_guest_files
 from tests.kernel.vm.processes import child, raise_open_files, talking_child
 from tests.kernel.vm.qemu import EXCHANGE_SHARE, ROOT_SHARE, Files, qemu_argv
 from tests.kernel.vm.spec import Vm
 
-_LOG_TAIL_LINES = 30
+_LOG_TAIL_LINES = 60
 _POWER_OFF_WITHIN_S = 20
-_READ_BYTES = 1 << 16
 
-
-class GuestEnd(enum.Enum):
-    """How a boot ended."""
-
-    FINISHED = "finished"
-    NO_BOOT = "no_boot"
-    TIMED_OUT = "timed_out"
-    DIED = "died"
+# Short and without white space: socket paths end at 108 bytes, a path on the kernel command line at the first blank.
+_WORK_PARENT = Path("/tmp")
+_WORK_PREFIX = "fuyaod-vm-"
 
 
 class GuestRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,13 +45,6 @@ class GuestRun(msgspec.Struct, frozen=True, kw_only=True):
     kernel_log: str
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """Hard limits of one boot, each from the start of the emulator."""
-
-    boot_s: float = 180
-    total_s: float = 900
-
-
 def run_in_guest(
     vm: Vm, ground: Ground, command: Command, *, results: Path, limits: Limits, on_line: Callable[[str], None]
 ) -> GuestRun:
@@ -73,8 +59,8 @@ def run_in_guest(
         on_line: called with each line that the command prints.
     """
     results.mkdir(parents=True, exist_ok=True)
-    # Short and without white space: socket paths end at 108 bytes, the kernel command line at the first blank.
-    with tempfile.TemporaryDirectory(prefix="fuyaod-vm-", dir="/tmp") as name:
+    _remove_left_overs()
+    with tempfile.TemporaryDirectory(prefix=f"{_WORK_PREFIX}{os.getpid()}-", dir=_WORK_PARENT) as name:
         work = Path(name)
         exchange = work / EXCHANGE_SHARE
         exchange.mkdir()
@@ -105,18 +91,29 @@ def _boot(
 
         start = time.monotonic()
         qemu = stack.enter_context(talking_child(qemu_argv(vm, ground, files), log=work / "qemu.log"))
-        boot_s, gave_up = _follow(qemu, start, limits, pass_on)
+        assert qemu.stdout is not None
+        seen = follow(qemu.stdout, limits, pass_on)
+        if seen.gave_up is None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                qemu.wait(_POWER_OFF_WITHIN_S)
         total_s = time.monotonic() - start
     status = _read_status(exchange / "status")
-    if gave_up is None:
-        gave_up = GuestEnd.DIED if status is None else GuestEnd.FINISHED
+    end = seen.gave_up or (GuestEnd.DIED if status is None else GuestEnd.FINISHED)
     return GuestRun(
-        end=gave_up,
-        exit_code=status if gave_up is GuestEnd.FINISHED else None,
-        boot_s=boot_s,
+        end=end,
+        exit_code=status if end is GuestEnd.FINISHED else None,
+        boot_s=seen.boot_s,
         total_s=total_s,
         kernel_log=_tail(work / "kernel.log") + _tail(work / "qemu.log"),
     )
+
+
+def _remove_left_overs() -> None:
+    """Remove work folders whose process was killed before it could."""
+    for folder in _WORK_PARENT.glob(f"{_WORK_PREFIX}*-*"):
+        pid = folder.name.removeprefix(_WORK_PREFIX).partition("-")[0]
+        if not Path("/proc", pid).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -140,40 +137,6 @@ def _make_disk(work: Path, disk_mib: int) -> Path | None:
     disk.touch()
     os.truncate(disk, disk_mib << 20)
     return disk
-
-
-def _follow(
-    qemu: subprocess.Popen[bytes], start: float, limits: Limits, on_line: Callable[[str], None]
-) -> tuple[float | None, GuestEnd | None]:
-    """Pass the command's lines on until the guest ends or a limit is over.
-
-    Returns:
-        Seconds until the first line, and how we gave up, or None when the guest ended by itself.
-    """
-    assert qemu.stdout is not None
-    boot_s: float | None = None
-    rest = b""
-    with selectors.DefaultSelector() as selector:
-        selector.register(qemu.stdout, selectors.EVENT_READ)
-        while True:
-            now_s = time.monotonic() - start
-            limit_s = limits.total_s if boot_s is not None else min(limits.boot_s, limits.total_s)
-            if now_s >= limit_s:
-                return boot_s, GuestEnd.NO_BOOT if boot_s is None else GuestEnd.TIMED_OUT
-            if not selector.select(limit_s - now_s):
-                continue
-            data = os.read(qemu.stdout.fileno(), _READ_BYTES)
-            if not data:
-                break
-            boot_s = boot_s or time.monotonic() - start
-            *lines, rest = (rest + data).split(b"\n")
-            for line in lines:
-                on_line(line.decode(errors="replace").rstrip("\r"))
-    if rest:
-        on_line(rest.decode(errors="replace"))
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        qemu.wait(_POWER_OFF_WITHIN_S)
-    return boot_s, None
 
 
 def _read_status(path: Path) -> int | None:
