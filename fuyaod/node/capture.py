@@ -118,11 +118,11 @@ def captured_host(capture: Capture) -> HostRoot:
     return HostRoot(_REPLAY_ROOT, files=CapturedFiles(capture.tape, _REPLAY_ROOT))
 
 
-def replay(capture: Capture) -> NodeSnapshot:
-    """The snapshot that this version makes of the capture."""
-    host = captured_host(capture)
+def replay(capture: Capture, host: HostRoot | None = None, settings: Settings | None = None) -> NodeSnapshot:
+    """The snapshot that this version makes of the capture, with other host files or settings where they are given."""
+    host = host or captured_host(capture)
     sources = tuple(Recorded(report) for report in capture.reports)
-    return _look(host, capture.settings, sources, capture.at_ns, capture.wall_s)
+    return _look(host, settings or capture.settings, sources, capture.at_ns, capture.wall_s)
 
 
 def differences(captured: NodeSnapshot, replayed: NodeSnapshot) -> tuple[Difference, ...]:
