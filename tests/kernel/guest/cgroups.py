@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.kernel.guest.waiting import wait_until
 
 SLEEP = ("/bin/sleep", "infinity")
+BUSY = ("/bin/sh", "-c", "while :; do :; done")
 
 
 def read_pids(cgroup: Path) -> list[int]:

@@ -12,6 +12,7 @@ import pytest
 
 from tests.kernel.guest.cgroups import enable_controllers, remove_tree
 from tests.kernel.guest.pods import CgroupDriver, GuestPod, PodQos, running_pod
+from tests.kernel.guest.sysfs import CPU_FOLDER, NODE_FOLDER
 from tests.kernel.vm.qemu import ROOT_SHARE
 from tests.kernel.vm.spec import InitMode, Vm
 
@@ -85,6 +86,25 @@ def make_pod(cgroup_root: Path) -> Iterator[MakePod]:
             return stack.enter_context(pod)
 
         yield make
+
+
+@pytest.fixture
+def offline_cpu(vm_spec: Vm) -> Iterator[int]:
+    """The last CPU, taken offline for the test."""
+    cpu = vm_spec.cpus - 1
+    switch = CPU_FOLDER / f"cpu{cpu}/online"
+    switch.write_text("0")
+    yield cpu
+    switch.write_text("1")
+
+
+@pytest.fixture
+def huge_pages(vm_spec: Vm) -> Iterator[Path]:
+    """Four huge pages of 2 MiB on node 1."""
+    folder = NODE_FOLDER / "node1/hugepages/hugepages-2048kB"
+    (folder / "nr_hugepages").write_text("4")
+    yield folder
+    (folder / "nr_hugepages").write_text("0")
 
 
 @pytest.fixture(scope="session")

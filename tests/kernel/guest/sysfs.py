@@ -5,6 +5,9 @@ from pathlib import Path
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 NODE_FOLDER = Path("/sys/devices/system/node")
 
+KERNEL_KEEPS_MIB = 128
+"""At most this much of a node: kernel image and page structures are taken out before its memory is counted."""
+
 
 def read_word(path: Path) -> str:
     """Content without surrounding white space."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kernel.guest.cgroups import is_populated, process_in
+from tests.kernel.guest.cgroups import BUSY, is_populated, process_in
 from tests.kernel.guest.sysfs import read_flat
 from tests.kernel.guest.waiting import wait_until
 
@@ -18,7 +18,6 @@ RECENT_FILES = {
     *("io.weight", "io.max", "io.stat", "pids.max", "hugetlb.2MB.max", "cgroup.kill", "cgroup.freeze"),
     *("cpu.pressure", "memory.pressure", "io.pressure"),
 }
-BUSY = ("/bin/sh", "-c", "while :; do :; done")
 # 50 ms of stall in half a second; the window needs no special kernel version when root asks.
 TRIGGER = b"some 50000 500000\0"
 

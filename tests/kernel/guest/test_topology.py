@@ -2,16 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-from tests.kernel.guest.sysfs import CPU_FOLDER, NODE_FOLDER, cpu_list, read_word
+from tests.kernel.guest.sysfs import CPU_FOLDER, KERNEL_KEEPS_MIB, NODE_FOLDER, cpu_list, read_word
 from tests.kernel.vm.spec import Vm
-
-# Kernel image and page structures are taken out before a node's memory is counted.
-KERNEL_MAY_KEEP_MIB = 128
 
 
 def test_cpus_after_boot_are_all_online(vm_spec: Vm) -> None:
@@ -58,17 +52,7 @@ def test_node_memory_is_what_was_given_less_the_kernels_share(vm_spec: Vm) -> No
         total = re.search(r"MemTotal:\s+(\d+) kB", meminfo)
         assert total is not None
         missing_mib = vm_spec.node_mem_mib - int(total[1]) / 1024
-        assert 0 <= missing_mib <= KERNEL_MAY_KEEP_MIB, f"node {node}"
-
-
-@pytest.fixture
-def offline_cpu(vm_spec: Vm) -> Iterator[int]:
-    """The last CPU, taken offline for the test."""
-    cpu = vm_spec.cpus - 1
-    switch = CPU_FOLDER / f"cpu{cpu}/online"
-    switch.write_text("0")
-    yield cpu
-    switch.write_text("1")
+        assert 0 <= missing_mib <= KERNEL_KEEPS_MIB, f"node {node}"
 
 
 def test_offline_cpu_leaves_lists_of_cpus_and_of_its_node(vm_spec: Vm, offline_cpu: int) -> None:
@@ -77,15 +61,6 @@ def test_offline_cpu_leaves_lists_of_cpus_and_of_its_node(vm_spec: Vm, offline_c
     assert read_word(CPU_FOLDER / "online") == cpu_list(range(offline_cpu))
     assert read_word(CPU_FOLDER / "offline") == str(offline_cpu)
     assert read_word(NODE_FOLDER / f"node{last}/cpulist") == cpu_list(range(vm_spec.node_cpus(last)[0], offline_cpu))
-
-
-@pytest.fixture
-def huge_pages(vm_spec: Vm) -> Iterator[Path]:
-    """Four huge pages of 2 MiB on node 1."""
-    folder = NODE_FOLDER / "node1/hugepages/hugepages-2048kB"
-    (folder / "nr_hugepages").write_text("4")
-    yield folder
-    (folder / "nr_hugepages").write_text("0")
 
 
 def test_huge_pages_stay_on_the_node_that_was_asked(vm_spec: Vm, huge_pages: Path) -> None:

@@ -77,4 +77,5 @@ def _read_before(console: IO[bytes], deadline: float) -> bytes | None:
 
 
 def _text(line: bytes) -> str:
-    return line.decode(errors="replace").rstrip("\r")
+    """As a terminal shows it in the end: what stands behind a carriage return overwrites what stands before."""
+    return line.decode(errors="replace").rstrip("\r").rpartition("\r")[2].rstrip()

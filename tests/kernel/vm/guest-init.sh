@@ -83,6 +83,7 @@ forget_inodes_in_time() {
 
 describe_machine() {
     echo fuyaod-vm >/etc/hostname
+    echo fuyaod-vm >/proc/sys/kernel/hostname
     : >/etc/fstab
     # A fixed id and fresh marks: otherwise systemd takes this for the first boot of a new machine.
     echo f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0 >/etc/machine-id

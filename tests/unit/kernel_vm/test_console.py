@@ -73,3 +73,13 @@ def test_line_that_is_no_utf8_is_passed_on(start: Start) -> None:
     follow(process.stdout, Limits(boot_s=30, total_s=30), lines.append)
 
     assert lines == ["�"]
+
+
+def test_line_that_was_overwritten_is_passed_on_as_it_ended(start: Start) -> None:
+    process = start(r"printf 'collecting ...\rcollected 3   \r\n'")
+    assert process.stdout is not None
+    lines: list[str] = []
+
+    follow(process.stdout, Limits(boot_s=30, total_s=30), lines.append)
+
+    assert lines == ["collected 3"]
