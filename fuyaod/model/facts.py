@@ -10,6 +10,8 @@ import enum
 
 from fuyaod.model.cgroup import CgroupMode
 from fuyaod.model.cpuset import CpuSet
+from fuyaod.model.devices import PciDevice
+from fuyaod.model.findings import Finding
 from fuyaod.model.topology import Hugepages
 from fuyaod.model.values import Value
 
@@ -173,21 +175,10 @@ class RuntimeFacts(Value, frozen=True, kw_only=True):
     versions: tuple[str, ...] = ()
 
 
-class Accelerator(Value, frozen=True, kw_only=True):
-    """An accelerator on PCI. `numa_node` None: the platform says -1 or nothing. `driver`: what is bound to it."""
-
-    bdf: str
-    vendor_id: int
-    device_id: int
-    class_id: int
-    numa_node: int | None = None
-    driver: str | None = None
-
-
 class AcceleratorFacts(Value, frozen=True, kw_only=True):
     """Accelerators and what their drivers installed. Paths are as on the host; device nodes are names in `/dev`."""
 
-    devices: tuple[Accelerator, ...] = ()
+    devices: tuple[PciDevice, ...] = ()
     davinci_nodes: tuple[str, ...] = ()
     davinci_manager: bool = False
     ascend_version: str | None = None
@@ -252,9 +243,13 @@ class AgentFacts(Value, frozen=True, kw_only=True):
 
 
 class HostFacts(Value, frozen=True, kw_only=True):
-    """Everything `doctor` judges. The defaults are those of a host of which nothing could be seen."""
+    """Everything `doctor` judges. The defaults are those of a host of which nothing could be seen.
+
+    `found`: what observers of other domains found wrong with the files they read for us.
+    """
 
     refused: tuple[Refusal, ...] = ()
+    found: tuple[Finding, ...] = ()
     kernel: KernelFacts = KernelFacts()
     cgroup: CgroupFacts = CgroupFacts()
     psi: PsiFacts = PsiFacts()

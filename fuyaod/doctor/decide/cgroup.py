@@ -66,7 +66,7 @@ FEATURES: Final = (
         controller="cpu",
         version=(5, 15),
         cost="BE keeps its cpu.weight share and is not preempted at once: protection by weights and cpu.max only",
-        mend="boot a kernel from 5.15 on (openEuler 24.03, Ubuntu 22.04); openEuler 20.03 and 22.03 have cpu.qos_level",
+        mend="boot a kernel from 5.15 on (openEuler 24.03, Ubuntu 22.04); openEuler 22.03 has cpu.qos_level on v1",
     ),
     Feature(
         id="cgroup.cpuset_exclusive",
@@ -106,8 +106,10 @@ FEATURES: Final = (
 
 
 def diagnose_cgroup(facts: HostFacts) -> Iterator[Finding | None]:
-    """Findings `cgroup.*`."""
+    """Findings `cgroup.*`; the first alone where there is no hierarchy."""
     yield hierarchy(facts.cgroup)
+    if facts.cgroup.mode is CgroupMode.NONE:
+        return
     yield controllers(facts.cgroup)
     yield delegation(facts.cgroup)
     yield writable(facts.cgroup)
@@ -169,7 +171,7 @@ def delegation(cgroup: CgroupFacts) -> Finding | None:
     wanted = [name for name in LOST_WITHOUT if name in (cgroup.levels[0].controllers or ())]
     gaps = {level.path: [name for name in wanted if name not in (level.enabled or ())] for level in cgroup.levels}
     gaps = {path: lost for path, lost in gaps.items() if lost}
-    way = f"{len(cgroup.levels)} levels from / to {cgroup.levels[-1].path}"
+    way = f"{len(cgroup.levels)} groups from / down to {cgroup.levels[-1].path}"
     if not gaps:
         return ok("cgroup.delegation", f"{' '.join(wanted) or 'nothing'} enabled on {way}")
     told = listed([f"{path} does not pass on {' '.join(lost)}" for path, lost in gaps.items()], 4)
@@ -264,5 +266,5 @@ def qos_level(facts: HostFacts) -> Finding | None:
         "cgroup.qos_level",
         "neither cpu.qos_level nor cpu.idle on this openEuler kernel",
         cost="no absolute priority of online over offline tasks: protection by weights and cpu.max only",
-        mend="boot an openEuler kernel with CONFIG_QOS_SCHED=y (20.03 SP3, 22.03) or 24.03 with cpu.idle",
+        mend="boot openEuler 24.03, whose kernel has cpu.idle; 22.03 offers cpu.qos_level on cgroup v1 only",
     )

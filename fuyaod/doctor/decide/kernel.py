@@ -70,7 +70,7 @@ def machine(facts: HostFacts) -> Finding | None:
     if name not in MACHINES:
         return degraded(
             "kernel.machine",
-            f"{name}",
+            f"machine type {name!r}",
             cost="the topology and resctrl readers are tested on aarch64 and x86_64 only",
             mend="check `fuyaoctl snapshot` against `lscpu` and `numactl -H` before letting the agent act",
         )
@@ -79,14 +79,15 @@ def machine(facts: HostFacts) -> Finding | None:
 
 def distribution(facts: HostFacts) -> Finding:
     """The distribution's name, for the snapshot and for people."""
-    if facts.kernel.os_id is None and facts.kernel.os_name is None:
+    name = facts.kernel.os_name or facts.kernel.os_id
+    if not name:
         return degraded(
             "kernel.distribution",
             "no /etc/os-release below this root",
             cost="the snapshot and the metrics do not say which distribution this node runs",
             mend="mount the host's /etc/os-release read-only (hostPath, type File)",
         )
-    return ok("kernel.distribution", facts.kernel.os_name or facts.kernel.os_id or "")
+    return ok("kernel.distribution", name)
 
 
 def systemd(facts: HostFacts) -> Finding | None:

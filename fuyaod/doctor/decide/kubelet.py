@@ -149,8 +149,10 @@ def topology_policy(facts: HostFacts) -> Finding | None:
 def offline_cpus(facts: HostFacts) -> Finding | None:
     """The trap: under policy static kubelet does not start when CPUs went offline (kubernetes#71622, #124066)."""
     cpu_state, online = facts.kubelet.cpu_state, facts.cpu.online
-    if cpu_state is None or cpu_state.policy == "none" or online is None:
+    if cpu_state is None or online is None:
         return None
+    if cpu_state.policy == "none":
+        return ok("kubelet.offline_cpus", "cpuManagerPolicy none: CPUs that go offline do not stop kubelet")
     known = cpu_state.default | cpu_state.exclusive
     gone, new = known - online, online - known
     if not gone and not new:

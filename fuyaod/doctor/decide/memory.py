@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuyaod.doctor.decide.verdict import degraded, listed, ok
+from fuyaod.doctor.decide.verdict import degraded, listed, ok, size
 from fuyaod.model.facts import HostFacts, MemoryNode
 from fuyaod.model.findings import Finding
 
@@ -58,18 +58,18 @@ def hugepages(facts: HostFacts) -> Finding | None:
     if uneven:
         return degraded(
             "memory.hugepages",
-            f"{listed(told, 8)}; uneven: {listed(uneven)}",
+            f"{'; '.join(told[:8])}; uneven: {listed(uneven)}",
             cost="a pod on a node without hugepages gets them from another node, or none",
             mend="write the same number to /sys/devices/system/node/node*/hugepages/hugepages-<size>kB/nr_hugepages, "
             "or `hugepages=0:<n>,1:<n>` on the kernel command line",
         )
-    return ok("memory.hugepages", listed(told, 8) or "none reserved, and no accelerator that needs them")
+    return ok("memory.hugepages", "; ".join(told[:8]) or "none reserved, and no accelerator that needs them")
 
 
 def hugepages_of(node: MemoryNode) -> list[str]:
     """`node 0: 1024 × 2 MiB, 1000 free` for each size with pages."""
     return [
-        f"node {node.node}: {pages.total} × {pages.size_bytes >> 10} KiB, {pages.free} free"
+        f"node {node.node}: {pages.total} × {size(pages.size_bytes)}, {pages.free} free"
         for pages in node.hugepages
         if pages.total
     ]
@@ -80,10 +80,10 @@ def uneven_sizes(with_memory: list[MemoryNode]) -> list[str]:
     serving = [node for node in with_memory if node.cpus]
     sizes = sorted({pages.size_bytes for node in serving for pages in node.hugepages if pages.total})
     found = []
-    for size in sizes:
-        lacking = [n.node for n in serving if not any(p.size_bytes == size and p.total for p in n.hugepages)]
+    for wanted in sizes:
+        lacking = [n.node for n in serving if not any(p.size_bytes == wanted and p.total for p in n.hugepages)]
         if lacking:
-            found.append(f"{size >> 10} KiB not on node {' '.join(map(str, lacking))}")
+            found.append(f"{size(wanted)} not on node {' '.join(map(str, lacking))}")
     return found
 
 
@@ -146,7 +146,7 @@ def overcommit(facts: HostFacts) -> Finding | None:
         return degraded(
             "memory.overcommit",
             "vm.overcommit_memory = 2",
-            cost="engines that reserve more address space than memory (CUDA, CANN, JVM) fail with ENOMEM",
+            cost="engines that reserve more address space than memory (device run times, JVM) fail with ENOMEM",
             mend="`sysctl -w vm.overcommit_memory=1`, kept in /etc/sysctl.d/90-fuyaod.conf (kubelet sets 1 itself)",
         )
     return ok("memory.overcommit", f"vm.overcommit_memory = {value}")

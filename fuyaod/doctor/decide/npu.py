@@ -6,13 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from fuyaod.doctor.decide.verdict import degraded, listed, missing, ok
-from fuyaod.model.facts import Accelerator, HostFacts
+from fuyaod.model.devices import DeviceKind, PciDevice
+from fuyaod.model.facts import HostFacts
 from fuyaod.model.findings import Finding
-
-HUAWEI: Final = 0x19E5
-NVIDIA: Final = 0x10DE
-ACCELERATOR_CLASS: Final = 0x1200
-"""Source: pci.ids, vendors and classes."""
 
 CHIPS: Final = {
     0xD801: "910A",
@@ -26,6 +22,7 @@ CHIPS: Final = {
 }
 """Device ids of Ascend chips. Source: pci.ids and the Ascend driver's device tables."""
 
+NVIDIA: Final = 0x10DE
 A3: Final = 0xD803
 INSTALL_ASCEND: Final = (
     "install driver and firmware of one release: `./Ascend-hdk-<chip>-npu-driver_<version>_linux-<arch>.run --full "
@@ -36,7 +33,7 @@ DRIVER_MOUNT: Final = "in the DaemonSet mount /usr/local/Ascend/driver and /usr/
 
 def diagnose_npu(facts: HostFacts) -> Iterator[Finding | None]:
     """Findings `npu.*` and `gpu.*`; one finding only where there is neither device nor driver."""
-    npus = [device for device in facts.accelerators.devices if is_npu(device)]
+    npus = [device for device in facts.accelerators.devices if device.kind is DeviceKind.NPU]
     gpus = [device for device in facts.accelerators.devices if device.vendor_id == NVIDIA]
     yield npu_present(facts, npus)
     if npus:
@@ -52,23 +49,19 @@ def diagnose_npu(facts: HostFacts) -> Iterator[Finding | None]:
         yield affinity(facts, "gpu.affinity", gpus)
 
 
-def is_npu(device: Accelerator) -> bool:
-    """Whether it is an Ascend: Huawei also makes network and storage controllers."""
-    return device.vendor_id == HUAWEI and device.class_id >> 8 == ACCELERATOR_CLASS
-
-
-def named(devices: list[Accelerator]) -> str:
+def named(devices: list[PciDevice]) -> str:
     """`Ascend 910B on 8 PCI functions`, by device id."""
-    counts: dict[str, int] = {}
-    for device in devices:
-        maker = "Ascend" if device.vendor_id == HUAWEI else "NVIDIA"
-        chip = CHIPS.get(device.device_id, f"device {device.device_id:#06x}") if maker == "Ascend" else ""
-        name = f"{maker} {chip or f'{device.device_id:#06x}'}"
-        counts[name] = counts.get(name, 0) + 1
+    names = [
+        f"Ascend {CHIPS.get(device.device_id, f'{device.device_id:#06x}')}"
+        if device.kind is DeviceKind.NPU
+        else f"GPU {device.vendor_id:04x}:{device.device_id:04x}"
+        for device in devices
+    ]
+    counts = {name: names.count(name) for name in names}
     return ", ".join(f"{name} on {count} PCI functions" for name, count in counts.items())
 
 
-def npu_present(facts: HostFacts, npus: list[Accelerator]) -> Finding | None:
+def npu_present(facts: HostFacts, npus: list[PciDevice]) -> Finding | None:
     """Ascend devices on PCI, and a driver that waits for some."""
     accelerators = facts.accelerators
     if npus:
@@ -87,22 +80,36 @@ def npu_present(facts: HostFacts, npus: list[Accelerator]) -> Finding | None:
     return ok("npu.present", "no Ascend device on PCI, and no driver that expects one")
 
 
-def npu_driver(facts: HostFacts, npus: list[Accelerator]) -> Finding:
+def npu_driver(facts: HostFacts, npus: list[PciDevice]) -> Finding:
     """Whether the kernel driver is loaded and made device nodes. Chips are counted by DCMI, not here."""
     accelerators = facts.accelerators
     nodes = listed([f"/dev/{name}" for name in accelerators.davinci_nodes], 3)
+    unbound = [device.bdf for device in npus if device.driver is None]
     if accelerators.davinci_nodes and accelerators.davinci_manager:
-        return ok("npu.driver", f"driver loaded: {nodes}, /dev/davinci_manager")
-    unbound = sum(1 for device in npus if device.driver is None)
+        told = f"driver loaded: {nodes}, /dev/davinci_manager"
+        return unbound_devices("npu.driver", told, unbound) or ok("npu.driver", told)
     seen = f"{nodes or 'no /dev/davinci*'}, {'' if accelerators.davinci_manager else 'no '}/dev/davinci_manager"
     mend = INSTALL_ASCEND
     if accelerators.ascend_version:
         mend = "`dmesg | grep -i -E 'drv_|davinci'` and `npu-smi info`; after a kernel update reinstall the driver"
     return missing(
         "npu.driver",
-        f"{named(npus)}, {unbound} without a driver; {seen}",
+        f"{named(npus)}, {len(unbound)} without a driver; {seen}",
         cost="no pod can use these NPUs, and their health is not seen",
         mend=mend,
+    )
+
+
+def unbound_devices(finding_id: str, told: str, unbound: list[str]) -> Finding | None:
+    """Some devices without a driver beside others that have it."""
+    if not unbound:
+        return None
+    return degraded(
+        finding_id,
+        f"{told}; no driver is bound to {listed(unbound)}",
+        cost=f"{len(unbound)} devices cannot be used, and their health is not seen",
+        mend=f"`echo {unbound[0]} > /sys/bus/pci/drivers_probe` and `dmesg | tail`; nothing to do where the device is "
+        "passed through to a VM",
     )
 
 
@@ -113,7 +120,7 @@ def npu_version(facts: HostFacts) -> Finding:
     return degraded(
         "npu.version",
         "no /usr/local/Ascend/driver/version.info",
-        cost="driver and firmware cannot be compared with what this CANN release needs",
+        cost="driver and firmware cannot be compared with what the toolkit needs",
         mend=f"{INSTALL_ASCEND}; {DRIVER_MOUNT}",
     )
 
@@ -154,7 +161,7 @@ def npu_hccn(facts: HostFacts) -> Finding:
     )
 
 
-def affinity(facts: HostFacts, finding_id: str, devices: list[Accelerator]) -> Finding:
+def affinity(facts: HostFacts, finding_id: str, devices: list[PciDevice]) -> Finding:
     """Whether the platform says which NUMA node a device is near."""
     unknown = [device.bdf for device in devices if device.numa_node is None]
     nodes = sorted({device.numa_node for device in devices if device.numa_node is not None})
@@ -162,7 +169,7 @@ def affinity(facts: HostFacts, finding_id: str, devices: list[Accelerator]) -> F
         return ok(finding_id, f"devices near NUMA nodes {' '.join(map(str, nodes))}")
     if len(facts.memory.nodes) < 2:
         return ok(finding_id, "no affinity told, and none needed: one NUMA node")
-    if all(device.vendor_id == HUAWEI and device.device_id == A3 for device in devices):
+    if all(device.kind is DeviceKind.NPU and device.device_id == A3 for device in devices):
         return ok(finding_id, "A3 host: CPUs are reached through a switch board, no device has an affinity by design")
     return degraded(
         finding_id,
@@ -174,12 +181,14 @@ def affinity(facts: HostFacts, finding_id: str, devices: list[Accelerator]) -> F
     )
 
 
-def gpu_driver(facts: HostFacts, gpus: list[Accelerator]) -> Finding:
+def gpu_driver(facts: HostFacts, gpus: list[PciDevice]) -> Finding:
     """NVIDIA's kernel driver."""
     accelerators = facts.accelerators
     if accelerators.nvidia_nodes:
         nodes = listed([f"/dev/{name}" for name in accelerators.nvidia_nodes], 3)
-        return ok("gpu.driver", f"NVIDIA driver {accelerators.nvidia_version or '(version not told)'}: {nodes}")
+        told = f"NVIDIA driver {accelerators.nvidia_version or '(version not told)'}: {nodes}"
+        unbound = [device.bdf for device in gpus if device.driver is None]
+        return unbound_devices("gpu.driver", told, unbound) or ok("gpu.driver", told)
     return missing(
         "gpu.driver",
         f"{named(gpus)}, no /dev/nvidia*",

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from fuyaod.doctor.decide.verdict import degraded, missing, ok
+from fuyaod.doctor.decide.verdict import degraded, missing, ok, size
 from fuyaod.model.cgroup import CgroupMode
 from fuyaod.model.facts import HostFacts, Limit, ProcessFacts
 from fuyaod.model.findings import Finding
 
+IPC_LOCK: Final = 14
 CAPABILITIES: Final = (
     ("dac_override", 1, "files of other users cannot be read or written: cgroups, kubelet's state, sockets"),
     ("kill", 5, "processes of an evicted pod cannot be killed one by one where cgroup.kill is missing"),
     ("net_admin", 12, "no shaping of BE network traffic, and no link events of other network namespaces"),
-    ("ipc_lock", 14, "the guard's memory can be swapped out, and hugepages of the KV tier cannot be locked"),
+    ("ipc_lock", IPC_LOCK, "the guard's memory can be swapped out, and hugepages of the KV tier cannot be locked"),
     ("sys_admin", 21, "resctrl cannot be mounted and other namespaces cannot be entered"),
     ("sys_nice", 23, "no SCHED_FIFO: on a busy CPU the guard's tick waits tens of milliseconds behind other threads"),
     ("sys_resource", 24, "pressure triggers with windows of 2 s only, and limits cannot be raised"),
@@ -67,11 +68,10 @@ def memlock(process: ProcessFacts) -> Finding | None:
     limit = process.memlock
     if limit is None:
         return None
-    may_lock_all = process.cap_eff is not None and process.cap_eff >> 14 & 1
-    if may_lock_all or limit.soft is None or limit.soft >= MEMLOCK_BYTES:
-        return ok(
-            "privilege.memlock", "CAP_IPC_LOCK: no limit" if may_lock_all else f"{size(limit.soft)} may be locked"
-        )
+    if process.cap_eff is not None and process.cap_eff >> IPC_LOCK & 1:
+        return ok("privilege.memlock", "CAP_IPC_LOCK: no limit")
+    if limit.soft is None or limit.soft >= MEMLOCK_BYTES:
+        return ok("privilege.memlock", f"{'any amount' if limit.soft is None else size(limit.soft)} may be locked")
     return degraded(
         "privilege.memlock",
         f"only {size(limit.soft)} may be locked, the guard needs {size(MEMLOCK_BYTES)}",
@@ -164,10 +164,3 @@ def no_new_privs(process: ProcessFacts) -> Finding | None:
             mend="`allowPrivilegeEscalation: true` in the DaemonSet, `NoNewPrivileges=no` in the unit",
         )
     return ok("privilege.no_new_privs", "set, and nothing is lost by it" if process.no_new_privs else "not set")
-
-
-def size(count: int | None) -> str:
-    """Bytes for people."""
-    if count is None:
-        return "any amount"
-    return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count >> 10} KiB"

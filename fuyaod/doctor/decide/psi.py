@@ -27,8 +27,10 @@ def diagnose_psi(facts: HostFacts) -> Iterator[Finding | None]:
     yield jiffy(facts)
 
 
-def system(facts: HostFacts) -> Finding:
+def system(facts: HostFacts) -> Finding | None:
     """Whether `/proc/pressure` gives numbers."""
+    if facts.kernel.release is None:
+        return None
     states = facts.psi.system
     wanted = [states.get(name, PsiState.ABSENT) for name in ("cpu", "memory", "io")]
     if all(state is PsiState.READABLE for state in wanted):

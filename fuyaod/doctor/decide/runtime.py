@@ -22,7 +22,7 @@ def socket(facts: HostFacts) -> Finding:
     runtime = facts.runtime
     if runtime.sockets:
         versions = f" ({listed(list(runtime.versions))})" if runtime.versions else ""
-        return ok("runtime.socket", f"{listed(list(runtime.sockets))}{versions}")
+        return ok("runtime.socket", f"runtime at {listed(list(runtime.sockets))}{versions}")
     return missing(
         "runtime.socket",
         "no socket of containerd, CRI-O or iSulad below /run",

@@ -26,6 +26,14 @@ def listed(items: tuple[str, ...] | list[str], most: int = 6) -> str:
     return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
 
 
+def size(count: int) -> str:
+    """Bytes in the largest unit that divides them, `2 MiB` or `64 KiB`."""
+    for unit, shift in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
+        if count >> shift and not count & ((1 << shift) - 1):
+            return f"{count >> shift} {unit}"
+    return f"{count} bytes"
+
+
 def version_of(release: str | None) -> tuple[int, int] | None:
     """Major and minor number of a kernel release such as `6.6.0-72.0.0.64.oe2403.aarch64`, None for anything else."""
     major, _, rest = (release or "").partition(".")

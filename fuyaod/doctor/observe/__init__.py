@@ -10,7 +10,7 @@ import msgspec
 from fuyaod.doctor.observe.cgroup import observe_cgroup
 from fuyaod.doctor.observe.clock import observe_clock
 from fuyaod.doctor.observe.cpu import observe_cpu
-from fuyaod.doctor.observe.devices import observe_accelerators
+from fuyaod.doctor.observe.devices import observe_drivers
 from fuyaod.doctor.observe.kernel import observe_kernel
 from fuyaod.doctor.observe.kubelet import observe_kubelet, observe_runtime
 from fuyaod.doctor.observe.memory import observe_memory
@@ -19,7 +19,9 @@ from fuyaod.doctor.observe.psi import observe_psi
 from fuyaod.doctor.observe.reader import Reader
 from fuyaod.doctor.observe.resctrl import observe_resctrl
 from fuyaod.hostfs import HostRoot
+from fuyaod.model.devices import DeviceKind
 from fuyaod.model.facts import AgentFacts, HostFacts
+from fuyaod.numa.observe.pci import observe_accelerators
 
 __all__ = ["observe_facts"]
 
@@ -34,7 +36,9 @@ def observe_facts(host: HostRoot, *, state_dir: str | None = None, brand_deadlin
     """
     reader = Reader(host)
     cgroup = observe_cgroup(reader)
+    devices = observe_accelerators(host)
     facts = HostFacts(
+        found=devices.findings,
         kernel=observe_kernel(reader),
         cgroup=cgroup,
         psi=observe_psi(reader, cgroup),
@@ -42,7 +46,7 @@ def observe_facts(host: HostRoot, *, state_dir: str | None = None, brand_deadlin
         resctrl=observe_resctrl(reader),
         kubelet=observe_kubelet(reader),
         runtime=observe_runtime(reader),
-        accelerators=observe_accelerators(reader),
+        accelerators=observe_drivers(reader, tuple(d for d in devices.value if d.kind is not DeviceKind.ACCELERATOR)),
         memory=observe_memory(reader),
         cpu=observe_cpu(reader, brand_deadline_s),
         clock=observe_clock(reader),

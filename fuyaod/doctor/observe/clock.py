@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Final
 
 from fuyaod.doctor.observe.reader import Reader
@@ -40,7 +41,7 @@ def observe_clock(reader: Reader) -> ClockFacts:
     """Clock source and time synchronisation. The kernel's own word on the latter needs the root to be this machine."""
     daemons = [name for name, paths in DAEMON_FILES.items() if reader.find(*paths)]
     return ClockFacts(
-        source=reader.text(f"{CLOCKSOURCE}/current_clocksource"),
+        source=reader.line(f"{CLOCKSOURCE}/current_clocksource"),
         available=reader.words(f"{CLOCKSOURCE}/available_clocksource") or (),
         kernel_synchronised=kernel_synchronised() if reader.host.is_this_machine else None,
         sync_daemons=tuple(daemons),
@@ -63,10 +64,6 @@ def kernel_synchronised() -> bool | None:
 def monotonic_offset_ns(reader: Reader) -> int | None:
     """How far CLOCK_MONOTONIC of our time namespace is from the host's. Source: time_namespaces(7)."""
     for line in reader.lines("proc/self/timens_offsets"):
-        words = line.split()
-        if len(words) == 3 and words[0] in ("monotonic", "1"):
-            try:
-                return int(words[1]) * 1_000_000_000 + int(words[2])
-            except ValueError:
-                return None
+        if found := re.fullmatch(r"(?:monotonic|1)\s+(-?\d{1,9})\s+(\d{1,9})", line.strip()):
+            return int(found[1]) * 1_000_000_000 + int(found[2])
     return None

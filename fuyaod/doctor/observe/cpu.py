@@ -40,9 +40,9 @@ def observe_cpu(reader: Reader, brand_deadline_s: float) -> CpuFacts:
         online=reader.cpulist(f"{ROOT}/online"),
         isolated=reader.cpulist(f"{ROOT}/isolated"),
         nohz_full=nohz_full(reader),
-        smt=reader.text(f"{ROOT}/smt/control"),
+        smt=reader.line(f"{ROOT}/smt/control"),
         governors=governors(reader),
-        cpufreq_driver=reader.text(f"{ROOT}/cpufreq/policy0/scaling_driver"),
+        cpufreq_driver=reader.line(f"{ROOT}/cpufreq/policy0/scaling_driver"),
     )
 
 
@@ -54,7 +54,7 @@ def cpu_model(cpuinfo: str) -> str | None:
         if colon:
             fields.setdefault(key.strip(), value.strip())
     if name := fields.get("model name"):
-        return name
+        return name[:120]
     try:
         return ARM_CORES.get((int(fields["CPU implementer"], 16), int(fields["CPU part"], 16)))
     except (KeyError, ValueError):
@@ -80,7 +80,7 @@ def governors(reader: Reader) -> dict[str, CpuSet]:
     for name in reader.names(f"{ROOT}/cpufreq"):
         if not name.startswith("policy"):
             continue
-        governor = reader.text(f"{ROOT}/cpufreq/{name}/scaling_governor")
+        governor = reader.line(f"{ROOT}/cpufreq/{name}/scaling_governor")
         words = reader.words(f"{ROOT}/cpufreq/{name}/affected_cpus") or (name.removeprefix("policy"),)
         if governor:
             members = CpuSet(int(word) for word in words if word.isdecimal() and len(word) <= 4 and int(word) <= 8191)

@@ -1,4 +1,4 @@
-"""Accelerators on PCI and what their drivers installed."""
+"""What the drivers of accelerators installed."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import re
 from typing import Final
 
 from fuyaod.doctor.observe.reader import Reader
-from fuyaod.model.facts import Accelerator, AcceleratorFacts
+from fuyaod.model.devices import PciDevice
+from fuyaod.model.facts import AcceleratorFacts
 
-PCI: Final = "sys/bus/pci/devices"
 ASCEND: Final = "usr/local/Ascend/driver"
-
-CLASSES: Final = {0x19E5: frozenset({0x1200}), 0x10DE: frozenset({0x0300, 0x0302, 0x1200})}
-"""What counts as an accelerator, by vendor: processing accelerators of Huawei (its class 0x0300 is the BMC's display),
-display controllers and accelerators of NVIDIA. Source: pci.ids."""
 
 LIBRARY_FOLDERS: Final = (
     "usr/lib64",
@@ -26,12 +22,12 @@ LIBRARY_FOLDERS: Final = (
 )
 
 
-def observe_accelerators(reader: Reader) -> AcceleratorFacts:
-    """Devices, device nodes, libraries and tools. Nothing is loaded and no tool is run: both can hang in the driver."""
+def observe_drivers(reader: Reader, devices: tuple[PciDevice, ...]) -> AcceleratorFacts:
+    """Device nodes, libraries and tools. Nothing is loaded and no tool is run: both can hang in the driver."""
     nodes = reader.names("dev")
     return AcceleratorFacts(
-        devices=tuple(pci_accelerators(reader)),
-        davinci_nodes=tuple(name for name in nodes if re.fullmatch(r"davinci\d+", name)),
+        devices=devices,
+        davinci_nodes=numbered(nodes, r"davinci(\d{1,4})"),
         davinci_manager="davinci_manager" in nodes,
         ascend_version=ascend_version(reader),
         libdcmi=reader.find(
@@ -41,42 +37,24 @@ def observe_accelerators(reader: Reader) -> AcceleratorFacts:
         ),
         npu_smi=reader.find("usr/local/sbin/npu-smi", "usr/local/bin/npu-smi", f"{ASCEND}/tools/npu-smi"),
         hccn_tool=reader.find(f"{ASCEND}/tools/hccn_tool", "usr/local/Ascend/driver/bin/hccn_tool"),
-        nvidia_nodes=tuple(name for name in nodes if re.fullmatch(r"nvidia\d+|nvidiactl", name)),
+        nvidia_nodes=numbered(nodes, r"nvidia(\d{1,4})"),
         nvidia_version=nvidia_version(reader),
         libnvidia_ml=reader.find(*(f"{folder}/libnvidia-ml.so.1" for folder in LIBRARY_FOLDERS)),
     )
 
 
-def pci_accelerators(reader: Reader) -> list[Accelerator]:
-    """NPUs and GPUs in order of their address."""
-    found = []
-    for bdf in reader.names(PCI):
-        vendor = reader.number(f"{PCI}/{bdf}/vendor")
-        class_id = reader.number(f"{PCI}/{bdf}/class")
-        if vendor is not None and class_id is not None and class_id >> 8 in CLASSES.get(vendor, ()):
-            found.append(accelerator(reader, bdf, vendor, class_id))
-    return found
-
-
-def accelerator(reader: Reader, bdf: str, vendor: int, class_id: int) -> Accelerator:
-    """One device. sysfs says -1 for a node that the firmware does not name."""
-    node = reader.number(f"{PCI}/{bdf}/numa_node")
-    return Accelerator(
-        bdf=bdf,
-        vendor_id=vendor,
-        device_id=reader.number(f"{PCI}/{bdf}/device") or 0,
-        class_id=class_id,
-        numa_node=None if node is None or node < 0 else node,
-        driver=reader.target(f"{PCI}/{bdf}/driver"),
-    )
+def numbered(names: tuple[str, ...], pattern: str) -> tuple[str, ...]:
+    """Those names that match, in order of the number in them."""
+    found = [(int(match[1]), name) for name in names if (match := re.fullmatch(pattern, name))]
+    return tuple(name for _, name in sorted(found))
 
 
 def ascend_version(reader: Reader) -> str | None:
     """`Version=` of the driver's version.info."""
     for line in reader.lines(f"{ASCEND}/version.info"):
         key, equals, value = line.partition("=")
-        if equals and key.strip().lower() in ("version", "package_version") and value.strip():
-            return value.strip()[:60]
+        if equals and key.strip().lower() in ("version", "package_version") and value.strip().isprintable():
+            return value.strip()[:60] or None
     return None
 
 

@@ -17,7 +17,7 @@ CONFIG_LIMIT_BYTES: Final = 4 << 20
 
 def observe_kernel(reader: Reader) -> KernelFacts:
     """What the host runs. The configuration is that of `/proc/config.gz`, else of `/boot/config-RELEASE`."""
-    release = reader.text("proc/sys/kernel/osrelease")
+    release = reader.line("proc/sys/kernel/osrelease")
     system = os_release(reader.text("etc/os-release") or reader.text("usr/lib/os-release") or "")
     config = kernel_config(reader, release)
     hz = re.search(r"^CONFIG_HZ=(\d{1,5})$", config or "", re.MULTILINE)
@@ -37,12 +37,12 @@ def observe_kernel(reader: Reader) -> KernelFacts:
 def os_release(text: str) -> dict[str, str]:
     """The assignments of an os-release file, without quotes. Source: os-release(5)."""
     pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-    return {key.strip(): value.strip().strip("\"'") for key, equals, value in pairs if equals}
+    return {key.strip(): value.strip().strip("\"'")[:80] for key, equals, value in pairs if equals}
 
 
 def machine(reader: Reader) -> str | None:
     """Machine type as `uname -m` says it; told by the shape of `/proc/cpuinfo` where no file names it."""
-    if arch := reader.text("proc/sys/kernel/arch"):  # kernel >= 6.1
+    if arch := reader.line("proc/sys/kernel/arch"):  # kernel >= 6.1
         return arch
     if reader.host.is_this_machine:
         return os.uname().machine

@@ -60,7 +60,7 @@ def observe_kubelet(reader: Reader) -> KubeletFacts:
 
 def observe_runtime(reader: Reader) -> RuntimeFacts:
     """Runtime sockets that exist. CRI-O alone leaves its version in a file."""
-    version = reader.text("var/lib/crio/version") or reader.text("run/crio/version")
+    version = reader.line("var/lib/crio/version") or reader.line("run/crio/version")
     return RuntimeFacts(
         sockets=tuple("/" + path for path in RUNTIME_SOCKETS if reader.there(path)),
         nri_socket=reader.find(*NRI_SOCKETS),

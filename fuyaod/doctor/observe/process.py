@@ -30,13 +30,14 @@ def observe_process(reader: Reader) -> ProcessFacts | None:
 
 def pid_namespace(reader: Reader) -> int | None:
     """Inode of our PID namespace, from a link such as `pid:[4026531836]`."""
-    found = re.fullmatch(r"pid:\[(\d{1,20})\]", reader.link("proc/self/ns/pid") or "")
+    found = re.fullmatch(r"pid:\[(\d{1,18})\]", reader.link("proc/self/ns/pid") or "")
     return int(found[1]) if found else None
 
 
 def limit(text: str, name: str) -> Limit | None:
     """One row of `/proc/self/limits`. Source: Linux fs/proc/base.c, proc_pid_limits()."""
-    found = re.search(rf"^{name} +(\d+|unlimited) +(\d+|unlimited) ", text, re.MULTILINE)
+    number = r" +(\d{1,18}|unlimited)"
+    found = re.search(rf"^{name}{number}{number} ", text, re.MULTILINE)
     if not found:
         return None
     soft, hard = (None if word == "unlimited" else int(word) for word in found.groups())

@@ -32,6 +32,8 @@ def pressure_state(reader: Reader, path: str) -> PsiState:
         raw = reader.host.read(path)
         if raw is None:
             return PsiState.ABSENT
+        if not raw.strip():  # a copied tree has an empty file where the kernel refuses to read
+            return PsiState.SWITCHED_OFF
         parse_pressure(raw, reader.host.absolute(path))
     except HostFileError as error:
         if error.errno == errno.EOPNOTSUPP:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from fuyaod.errors import FuyaodError, HostDenied
+from fuyaod.errors import FuyaodError, HostDenied, HostParseError
 from fuyaod.hostfs import HostRoot
 from fuyaod.model.cpuset import CpuSet
 from fuyaod.model.facts import Refusal
 
 T = TypeVar("T")
+
+MAX_LINE: Final = 256
+MAX_WORDS: Final = 65_536
+"""Characters; the longest lists of words are those of CPUs in a frequency domain, 1024 CPUs in 4 KiB."""
+
+INT64_MAX: Final = (1 << 63) - 1
+"""A larger number is no kernel value and would not fit into serialised facts."""
 
 
 class Reader:
@@ -40,6 +47,14 @@ class Reader:
             self._texts[path] = self._try(path, self.host.read_text)
         return self._texts[path]
 
+    def line(self, path: str) -> str | None:
+        """The file as one line of at most 256 printable characters; anything longer or stranger is refused."""
+        text = self.text(path)
+        if text is None or (len(text) <= MAX_LINE and text.isprintable()):
+            return text or None
+        self.note(path, HostParseError(self.host.absolute(path), text[:80], "a line of text"))
+        return None
+
     def lines(self, path: str) -> list[str]:
         """The lines of the file, none when there is no file."""
         return (self.text(path) or "").splitlines()
@@ -47,11 +62,20 @@ class Reader:
     def words(self, path: str) -> tuple[str, ...] | None:
         """The blank-separated words of the file."""
         text = self.text(path)
-        return None if text is None else tuple(text.split())
+        if text is None:
+            return None
+        if len(text) <= MAX_WORDS and all(word.isprintable() for word in text.split()):
+            return tuple(text.split())
+        self.note(path, HostParseError(self.host.absolute(path), text[:80], "words"))
+        return None
 
     def number(self, path: str) -> int | None:
-        """The file as a whole number."""
-        return self._try(path, self.host.read_int)
+        """The file as a whole number of at most 64 bits."""
+        found = self._try(path, self.host.read_int)
+        if found is None or abs(found) <= INT64_MAX:
+            return found
+        self.note(path, HostParseError(self.host.absolute(path), str(found)[:80], "a number of 64 bits"))
+        return None
 
     def cpulist(self, path: str) -> CpuSet | None:
         """The file as a CPU or node list."""
@@ -62,14 +86,10 @@ class Reader:
         found = self._try(path, self.host.list) or ()
         return tuple(name for name in found if name.isprintable() and name.isascii())
 
-    def target(self, path: str) -> str | None:
-        """Last part of what a link points to."""
-        found = self._try(path, self.host.readlink)
-        return None if found is None else found.rpartition("/")[2]
-
     def link(self, path: str) -> str | None:
-        """What a link points to, as it is written."""
-        return self._try(path, self.host.readlink)
+        """What a link points to, as it is written; None when that is no text."""
+        found = self._try(path, self.host.readlink)
+        return found if found is None or found.isprintable() else None
 
     def find(self, *paths: str) -> str | None:
         """The first of the paths that is there, with its leading slash. Links are followed inside the root."""

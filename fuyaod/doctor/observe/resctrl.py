@@ -52,9 +52,9 @@ def allocating_resource(reader: Reader, name: str) -> ResctrlResource | None:
     return ResctrlResource(
         name=name,
         num_closids=closids,
-        cbm_mask=reader.text(f"{base}/cbm_mask"),
+        cbm_mask=reader.line(f"{base}/cbm_mask"),
         min_cbm_bits=reader.number(f"{base}/min_cbm_bits"),
-        shareable_bits=reader.text(f"{base}/shareable_bits"),
+        shareable_bits=reader.line(f"{base}/shareable_bits"),
         min_bandwidth=reader.number(f"{base}/min_bandwidth"),
         bandwidth_gran=reader.number(f"{base}/bandwidth_gran"),
     )
