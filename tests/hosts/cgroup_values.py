@@ -77,7 +77,7 @@ def own_numbers(group: GroupFact, step: int) -> Numbers:
     if not group.pids:
         return Numbers()
     k = salt_of(group.path)
-    user = 1_000_003 * k + step * (7_000 + 13 * (k % 997))
+    user = 1_000_000 + zlib.crc32(group.path.encode()) + step * (7_000 + 13 * (k % 997))
     system = user // 3 + k
     throttled = k % 50 + step
     anon, file = 2_000 + k + step * 17 % 4_096, 3_000 + 2 * k + step * 29 % 2_048
@@ -99,8 +99,8 @@ def own_numbers(group: GroupFact, step: int) -> Numbers:
         low=step,
         high=k % 7 + step,
         max=k % 3 + step,
-        oom=k % 2 + step // 64,
-        oom_kill=k % 2,
+        oom=int(k % 11 == 0) + step // 64,
+        oom_kill=int(k % 11 == 0),
         read_bytes=512 * (8 * k + 16 * step),
         written_bytes=512 * (5 * k + 24 * step),
         reads=k + 2 * step,

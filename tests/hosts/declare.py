@@ -10,6 +10,7 @@ the tree.
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import msgspec
@@ -20,19 +21,19 @@ from tests.hosts.devices import device_facts, nic_facts
 from tests.hosts.drivers import DRIVERS, Driver
 from tests.hosts.etcfs import write_kubelet, write_resctrl, write_system
 from tests.hosts.expand import CpuFacts, cpu_facts, node_facts
-from tests.hosts.facts import DeviceFact, NicFact, NodeFact, PodFact, ServiceFact
+from tests.hosts.facts import DeviceFact, NicFact, NodeFact, PodFact, ProcessFact, ServiceFact
 from tests.hosts.groups import GroupBuilder, controllers_of
 from tests.hosts.podset import PodSpec, default_pods, generated_pods, units
-from tests.hosts.procfs import MemFact, ProcScene, mem_fact, write_proc
+from tests.hosts.procfs import MemFact, ProcScene, mem_fact, pressure_faults, process_facts, write_proc
 from tests.hosts.profiles import PROFILES, Profile
 from tests.hosts.shape import Host, Kubelet, declare
 from tests.hosts.sysfs_cpu import write_cpus
 from tests.hosts.sysfs_node import write_nodes
-from tests.hosts.sysfs_pci import PciWriter
+from tests.hosts.sysfs_pci import PciWriter, nic_faults
 from tests.hosts.text import cpulist
 from tests.hosts.writer import Tree
 
-__all__ = ["DRIVERS", "HOSTS", "PROFILES", "Host", "Materialised", "declare", "materialise", "rewrite"]
+__all__ = ["DRIVERS", "HOSTS", "PROFILES", "Host", "Materialised", "declare", "expect", "materialise", "rewrite"]
 
 HOSTS = (
     "a3-910c",
@@ -51,7 +52,7 @@ HOSTS = (
     "xeon-rdt",
 )
 
-_NO_SUCH_OPERATION = 95  # EOPNOTSUPP
+_BOOT = "BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro"
 
 
 class Materialised(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,6 +75,7 @@ class Materialised(msgspec.Struct, frozen=True, kw_only=True):
     nics: tuple[NicFact, ...]
     pods: tuple[PodFact, ...]
     services: tuple[ServiceFact, ...]
+    processes: tuple[ProcessFact, ...]
     cgroups: CgroupTree
     controllers: tuple[str, ...]
     faults: dict[str, int]
@@ -86,6 +88,63 @@ class Materialised(msgspec.Struct, frozen=True, kw_only=True):
     def numbers(self, step: int = 0) -> dict[str, Numbers]:
         """What the files of each group say, by path, after `step` calls of `rewrite`."""
         return self.cgroups.numbers(step)
+
+
+def expect(
+    host: Host,
+    root: Path,
+    *,
+    profile: str | None = None,
+    driver: str | None = None,
+    pods: int | tuple[PodSpec, ...] | None = None,
+    containers_per_pod: int = 2,
+) -> Materialised:
+    """What `materialise` would make, without writing anything. Arguments as there."""
+    kernel, naming = PROFILES[profile or host.profile], DRIVERS[driver or host.driver]
+    layout, psi = host.layout or kernel.layout, host.psi or kernel.psi
+    cpus = cpu_facts(host, kernel)
+    nodes = node_facts(host, kernel, cpus.online)
+    devices = device_facts(host)
+    nics = nic_facts(host, devices)
+    builder = GroupBuilder(naming, kernel, layout, host, cpus)
+    services = tuple(builder.add_service(unit) for unit in units())
+    specs = _specs(pods, containers_per_pod)
+    if specs or host.kubelet is not None:
+        builder.add_kubepods()
+    placed = tuple(builder.add_pod(spec) for spec in specs)
+    cgroups = CgroupTree(
+        layout=layout,
+        psi=psi,
+        profile=kernel,
+        groups=builder.groups,
+        online=cpus.online,
+        memory_nodes=tuple(node.node for node in nodes if node.total_kib),
+        shared_cpus=_shared_cpus(host.kubelet, cpus, placed),
+    )
+    return Materialised(
+        root=root,
+        host=host,
+        profile=kernel,
+        driver=naming,
+        kernel_release=kernel.kernel_release(host.arch),
+        cmdline=" ".join(part for part in (_BOOT, kernel.cmdline, host.cmdline) if part),
+        cpus=cpus,
+        nodes=nodes,
+        memory=mem_fact(host, nodes),
+        devices=devices,
+        nics=nics,
+        pods=placed,
+        services=services,
+        # Thousands of processes would cost more than the rest: a generated load has those outside pods only.
+        processes=process_facts(services, builder.groups if len(placed) <= 32 else ()),
+        cgroups=cgroups,
+        controllers=controllers_of(kernel, layout),
+        faults={
+            **nic_faults(nics),
+            **pressure_faults(kernel, psi),
+            **dict.fromkeys(cgroups.refused(), errno.EOPNOTSUPP),
+        },
+    )
 
 
 def materialise(
@@ -101,7 +160,7 @@ def materialise(
 
     Args:
         host: what to make.
-        root: an empty or new folder; one on tmpfs is many times faster than on a disk.
+        root: an empty or new folder; one on tmpfs is many times faster than on a disk (`scratch.scratch_root`).
         profile: a name in `PROFILES` instead of the host's own. What the declaration says of cgroup layout and PSI
             goes before what the profile says.
         driver: a name in `DRIVERS` instead of the host's own.
@@ -111,74 +170,37 @@ def materialise(
     Raises:
         KeyError: no such profile or driver.
     """
-    kernel, naming = PROFILES[profile or host.profile], DRIVERS[driver or host.driver]
-    layout = host.layout or kernel.layout
-    psi = host.psi or kernel.psi
-    cpus = cpu_facts(host, kernel)
-    nodes = node_facts(host, kernel, cpus.online)
-    devices = device_facts(host)
-    nics = nic_facts(host, devices)
-    builder = GroupBuilder(naming, kernel, layout, host, cpus)
-    services = tuple(builder.add_service(unit) for unit in units())
-    specs = (
-        generated_pods(pods, containers_per_pod) if isinstance(pods, int) else default_pods() if pods is None else pods
-    )
-    if specs or host.kubelet is not None:
-        builder.add_kubepods()
-    placed = tuple(builder.add_pod(spec) for spec in specs)
-    shared = _shared_cpus(host.kubelet, cpus, placed)
-    cmdline = " ".join(part for part in ("BOOT_IMAGE=/vmlinuz root=/dev/vda2 ro", kernel.cmdline, host.cmdline) if part)
-    tree_of_groups = CgroupTree(
-        layout=layout,
-        psi=psi,
-        profile=kernel,
-        groups=builder.groups,
-        online=cpus.online,
-        memory_nodes=tuple(node.node for node in nodes if node.total_kib),
-        shared_cpus=shared,
-    )
+    made = expect(host, root, profile=profile, driver=driver, pods=pods, containers_per_pod=containers_per_pod)
+    kernel, cpus, nodes = made.profile, made.cpus, made.nodes
     tree = Tree(str(root))
     write_cpus(tree, host, kernel, cpus)
     write_nodes(tree, host, kernel, cpus, nodes)
-    faults = PciWriter(tree, host, kernel, cpus).write_nics(host, nics)
-    controllers = controllers_of(kernel, layout)
+    PciWriter(tree, host, kernel, cpus).write_nics(host, made.nics)
     scene = ProcScene(
         host=host,
         profile=kernel,
-        layout=layout,
-        psi=psi,
+        layout=made.cgroups.layout,
+        psi=made.cgroups.psi,
         cpus=cpus,
         nodes=nodes,
-        nics=nics,
-        services=services,
-        cmdline=cmdline,
+        nics=made.nics,
+        processes=made.processes,
+        cmdline=made.cmdline,
     )
-    faults |= write_proc(tree, scene)
-    tree_of_groups.write(tree)
-    faults |= dict.fromkeys(tree_of_groups.refused(), _NO_SUCH_OPERATION)
-    write_system(tree, host, kernel, naming)
+    write_proc(tree, scene)
+    made.cgroups.write(tree)
+    write_system(tree, host, kernel, made.driver)
     if host.kubelet is not None:
-        write_kubelet(tree, host.kubelet, naming, cpus, nodes, placed, shared)
+        write_kubelet(tree, host.kubelet, made.driver, nodes, made.pods, made.cgroups.shared_cpus)
     if host.resctrl is not None:
         write_resctrl(tree, host.resctrl, cpus)
-    return Materialised(
-        root=root,
-        host=host,
-        profile=kernel,
-        driver=naming,
-        kernel_release=kernel.kernel_release(host.arch),
-        cmdline=cmdline,
-        cpus=cpus,
-        nodes=nodes,
-        memory=mem_fact(host, nodes),
-        devices=devices,
-        nics=nics,
-        pods=placed,
-        services=services,
-        cgroups=tree_of_groups,
-        controllers=controllers,
-        faults=faults,
-    )
+    return made
+
+
+def _specs(pods: int | tuple[PodSpec, ...] | None, containers_per_pod: int) -> tuple[PodSpec, ...]:
+    if pods is None:
+        return default_pods()
+    return generated_pods(pods, containers_per_pod) if isinstance(pods, int) else pods
 
 
 def _shared_cpus(kubelet: Kubelet | None, cpus: CpuFacts, pods: tuple[PodFact, ...]) -> str:

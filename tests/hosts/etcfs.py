@@ -55,7 +55,6 @@ def write_kubelet(
     tree: Tree,
     kubelet: Kubelet,
     driver: Driver,
-    cpus: CpuFacts,
     nodes: tuple[NodeFact, ...],
     pods: tuple[PodFact, ...],
     shared_cpus: str,

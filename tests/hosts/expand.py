@@ -172,7 +172,8 @@ def _caches(host: Host, profile: Profile, threads: list[Thread], groups: _Groups
             key = (level, kind, cpus)
             if key not in found:
                 found[key] = CacheFact(level=level, type=kind, id=number if ids else None, cpus=cpus, size_kib=size)
-    return tuple(found.values())
+    # Level by level, as sysfs numbers a CPU's caches; "Data" sorts before "Instruction".
+    return tuple(sorted(found.values(), key=lambda cache: (cache.level, cache.type, cache.cpus)))
 
 
 def node_facts(host: Host, profile: Profile, online: tuple[int, ...]) -> tuple[NodeFact, ...]:

@@ -130,6 +130,18 @@ class ServiceFact(Fact, frozen=True, kw_only=True):
     threads: int
 
 
+class ProcessFact(Fact, frozen=True, kw_only=True):
+    """A process of /proc. `cpu_us` is user and system time, `rss_kib` counts pages of 4 KiB."""
+
+    pid: int
+    comm: str
+    path: str
+    threads: int
+    cpu_us: int
+    rss_kib: int
+    in_pod: bool
+
+
 class GroupFact(Fact, frozen=True, kw_only=True):
     """One control group: its path from the cgroup root (`/` itself included), controllers with files in it, and those
     it hands down. `kind`: root, slice, service, scope, pod, container, inner, conmon."""

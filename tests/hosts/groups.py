@@ -139,8 +139,11 @@ class GroupBuilder:
         pids = () if inner else (next(self._pod_pids),)
         self._add(path, "container", _UNIT_CONTROLLERS if inner else (), pids, 1 if sandbox else 5, cpus)
         for name in inner:
-            empty = any(other.startswith(f"{name}/") for other in inner)
-            self._add(f"{path}/{name}", "inner", _UNIT_CONTROLLERS, () if empty else (next(self._pod_pids),), 3)
+            # A group with processes may not hand controllers down.
+            if any(other.startswith(f"{name}/") for other in inner):
+                self._add(f"{path}/{name}", "inner", _UNIT_CONTROLLERS)
+            else:
+                self._add(f"{path}/{name}", "inner", pids=(next(self._pod_pids),), threads=3)
         if conmon := self._driver.conmon(pod_path, container_id):
             self._add(conmon, "conmon", (), (next(self._pod_pids),))
         return ContainerFact(

@@ -40,5 +40,6 @@ def mounts_text(profile: Profile, layout: Layout, *, resctrl: bool) -> tuple[str
     info = ""
     for number, (target, source, kind, options) in enumerate(rows, start=22):
         parent = 1 if target == "/" else 22
-        info += f"{number} {parent} 0:{number} / {target} {_QUIET} shared:{number} - {kind} {source} {options}\n"
+        own = "rw,relatime" if target == "/" else _QUIET
+        info += f"{number} {parent} 0:{number} / {target} {own} shared:{number} - {kind} {source} {options}\n"
     return mounts, info

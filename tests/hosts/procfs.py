@@ -5,12 +5,14 @@ Source: Linux Documentation/filesystems/proc.rst and an x86-64 machine.
 
 from __future__ import annotations
 
+import errno
+
 import msgspec
 
 from tests.hosts.cgroup_v1 import HIERARCHIES
 from tests.hosts.cgroup_values import pressure_text
 from tests.hosts.expand import CpuFacts, threads_of
-from tests.hosts.facts import NicFact, NodeFact, ServiceFact
+from tests.hosts.facts import GroupFact, NicFact, NodeFact, ProcessFact, ServiceFact
 from tests.hosts.mounts import mounts_text
 from tests.hosts.profiles import Profile
 from tests.hosts.shape import Arch, Host, Layout, Psi
@@ -34,7 +36,7 @@ class ProcScene(msgspec.Struct, frozen=True, kw_only=True):
     cpus: CpuFacts
     nodes: tuple[NodeFact, ...]
     nics: tuple[NicFact, ...]
-    services: tuple[ServiceFact, ...]
+    processes: tuple[ProcessFact, ...]
     cmdline: str
 
 
@@ -73,8 +75,8 @@ def _ticks(cpu: int) -> tuple[int, ...]:
     return (81_370 + 3 * cpu, 12, 24_080 + cpu, 1_019_480 - 5 * cpu, 123, 0, 59 + cpu, 7, 2, 0)
 
 
-def write_proc(tree: Tree, scene: ProcScene) -> dict[str, int]:
-    """Writes /proc; returns paths whose reading must fail, with the errno."""
+def write_proc(tree: Tree, scene: ProcScene) -> None:
+    """Writes /proc."""
     release = scene.profile.kernel_release(scene.host.arch)
     tree.put_all(
         "proc",
@@ -102,20 +104,29 @@ def write_proc(tree: Tree, scene: ProcScene) -> dict[str, int]:
     tree.put_all("proc/sys/kernel", {"ostype": "Linux\n", "pid_max": "4194304\n"})
     tree.put("proc/sys/kernel/random/boot_id", "6c1f2a52-7d0a-4a52-9a41-3f0f6f1f9d11\n")
     tree.put("proc/net/dev", _net_dev(scene.nics))
-    for service in scene.services:
-        _write_process(tree, service, scene)
-    return _write_pressure(tree, scene)
+    for process in scene.processes:
+        _write_process(tree, process, scene)
+    _write_pressure(tree, scene)
 
 
-def _write_pressure(tree: Tree, scene: ProcScene) -> dict[str, int]:
-    if scene.psi in (Psi.OFF, Psi.ABSENT):
+def _pressure_names(profile: Profile, psi: Psi) -> tuple[str, ...]:
+    if psi in (Psi.OFF, Psi.ABSENT):
+        return ()
+    return ("cpu", "io", "memory", "irq") if profile.has((6, 1), "irq_time") else ("cpu", "io", "memory")
+
+
+def pressure_faults(profile: Profile, psi: Psi) -> dict[str, int]:
+    """Files of /proc/pressure whose reading gives EOPNOTSUPP."""
+    if psi is not Psi.REFUSED:
         return {}
-    names = ["cpu", "io", "memory"] + (["irq"] if scene.profile.has((6, 1), "irq_time") else [])
+    return {f"proc/pressure/{name}": errno.EOPNOTSUPP for name in _pressure_names(profile, psi)}
+
+
+def _write_pressure(tree: Tree, scene: ProcScene) -> None:
     full = scene.profile.has((5, 13))
-    refused = scene.psi is Psi.REFUSED
-    for name in names:
+    for name in _pressure_names(scene.profile, scene.psi):
+        refused = scene.psi is Psi.REFUSED
         tree.put(f"proc/pressure/{name}", "" if refused else pressure_text("", name, 0, cpu_full=full))
-    return {f"proc/pressure/{name}": 95 for name in names} if refused else {}
 
 
 def _cgroups(scene: ProcScene) -> str:
@@ -198,20 +209,42 @@ def _cgroup_of(path: str, scene: ProcScene) -> str:
     return "".join(lines)
 
 
-def _write_process(tree: Tree, service: ServiceFact, scene: ProcScene) -> None:
-    ticks, pages = 100 + service.pid, 900 + 7 * service.pid
-    tail = f"20 0 {service.threads} 0 {1000 + service.pid} 104857600 {pages}" + " 0" * 28
+def process_facts(services: tuple[ServiceFact, ...], groups: tuple[GroupFact, ...]) -> tuple[ProcessFact, ...]:
+    """The processes of services, and those in the groups of pods."""
+    found = [_process(s.pid, s.comm, s.path, s.threads, in_pod=False) for s in services]
+    for group in groups:
+        if group.kind in ("container", "inner", "conmon"):
+            found += [_process(pid, "python3", group.path, group.threads, in_pod=True) for pid in group.pids]
+    return tuple(found)
+
+
+def _process(pid: int, comm: str, path: str, threads: int, *, in_pod: bool) -> ProcessFact:
+    ticks = 100 + pid
+    return ProcessFact(
+        pid=pid,
+        comm=comm,
+        path=path,
+        threads=threads,
+        cpu_us=(ticks + ticks // 3) * 10_000,
+        rss_kib=(900 + 7 * pid) * 4,
+        in_pod=in_pod,
+    )
+
+
+def _write_process(tree: Tree, process: ProcessFact, scene: ProcScene) -> None:
+    pid, comm = process.pid, process.comm
+    ticks, pages = 100 + pid, process.rss_kib // 4
+    tail = f"20 0 {process.threads} 0 {1000 + pid} 104857600 {pages}" + " 0" * 28
     tree.put_all(
-        f"proc/{service.pid}",
+        f"proc/{pid}",
         {
-            "comm": f"{service.comm}\n",
-            "cmdline": f"/usr/bin/{service.comm}\0",
-            "cgroup": _cgroup_of(service.path, scene),
-            "stat": f"{service.pid} ({service.comm}) S 1 {service.pid} {service.pid} 0 -1 4194560 100 0 0 0 "
-            f"{ticks} {ticks // 3} 0 0 {tail}\n",
+            "comm": f"{comm}\n",
+            "cmdline": f"/usr/bin/{comm}\0",
+            "cgroup": _cgroup_of(process.path, scene),
+            "stat": f"{pid} ({comm}) S 1 {pid} {pid} 0 -1 4194560 100 0 0 0 {ticks} {ticks // 3} 0 0 {tail}\n",
             "statm": f"25600 {pages} 120 40 0 500 0\n",
-            "status": f"Name:\t{service.comm}\nTgid:\t{service.pid}\nPid:\t{service.pid}\nPPid:\t1\n"
-            f"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmRSS:\t{pages * 4:>8} kB\nThreads:\t{service.threads}\n",
+            "status": f"Name:\t{comm}\nTgid:\t{pid}\nPid:\t{pid}\nPPid:\t1\n"
+            f"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmRSS:\t{pages * 4:>8} kB\nThreads:\t{process.threads}\n",
         },
     )
 

@@ -18,17 +18,17 @@ _TIERS = {"hbm": 2, "dram": 4, "cxl": 22}
 
 
 def node_meminfo(node: NodeFact) -> str:
-    """`node*/meminfo`: values right-aligned to eight digits after `Node N Name:`."""
+    """`node*/meminfo`: values right-aligned to eight digits from the 17th column after `Node N `."""
     used = node.total_kib - node.free_kib
     rows = [("MemTotal", node.total_kib), ("MemFree", node.free_kib), ("MemUsed", used), ("SwapCached", 0)]
     rows += [("Active", node.anon_kib // 2), ("Inactive", node.file_kib // 2), ("Unevictable", 0), ("Dirty", 16)]
     rows += [("Writeback", 0), ("FilePages", node.file_kib), ("Mapped", node.file_kib // 4)]
     rows += [("AnonPages", node.anon_kib), ("Shmem", node.file_kib // 16), ("Slab", node.total_kib // 64)]
-    text = "".join(f"Node {node.node} {name + ':':<15}{value:>8} kB\n" for name, value in rows)
+    text = "".join(f"Node {node.node} {name + ':':<16}{value:>8} kB\n" for name, value in rows)
     default = node.hugepages[0] if node.hugepages else None
     counts = (default.total, default.free, default.surplus) if default else (0, 0, 0)
     for name, value in zip(("Total", "Free", "Surp"), counts, strict=True):
-        text += f"Node {node.node} HugePages_{name + ':':<6}{value:>5}\n"
+        text += f"Node {node.node} HugePages_{name + ':':<7}{value:>5}\n"
     return text
 
 

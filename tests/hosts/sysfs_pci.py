@@ -5,6 +5,8 @@ Source: Linux Documentation/ABI/testing/{sysfs-bus-pci,sysfs-class-net}, and an 
 
 from __future__ import annotations
 
+import errno
+
 from tests.hosts.devices import TYPES, DeviceType
 from tests.hosts.expand import CpuFacts
 from tests.hosts.facts import NicFact
@@ -83,34 +85,32 @@ class PciWriter:
             self._tree.link(f"{folder}/driver", f"{up}bus/pci/drivers/{driver}")
             self._tree.link(f"{_BUS}/drivers/{driver}/{bdf}", f"../../../../{folder.removeprefix('sys/')}")
 
-    def write_nics(self, host: Host, nics: tuple[NicFact, ...]) -> dict[str, int]:
-        """Writes the interfaces; returns paths whose reading must fail, with the errno."""
+    def write_nics(self, host: Host, nics: tuple[NicFact, ...]) -> None:
+        """Writes the interfaces."""
         buses = {nic.name: nic.bus for nic in host.nics}
-        faults: dict[str, int] = {}
         self._tree.folder("sys/class/net")
         for index, nic in enumerate(nics, start=1):
-            faults |= self._write_nic(index, nic, buses.get(nic.name))
-        return faults
+            self._write_nic(index, nic, buses.get(nic.name))
 
-    def _write_nic(self, index: int, nic: NicFact, bus: str | None) -> dict[str, int]:
+    def _write_nic(self, index: int, nic: NicFact, bus: str | None) -> None:
         parent = "sys/devices/virtual" if nic.bdf is None else self.folders[nic.bdf]
         if bus is not None:
             parent += f"/{bus}"
         folder = f"{parent}/net/{nic.name}"
-        speed_fails = nic.bdf is None or nic.operstate == "down"
+        failing = _unreadable(nic)
         self._tree.put_all(
             folder,
             {
                 "address": "00:00:00:00:00:00\n" if nic.name == "lo" else f"02:fc:00:00:00:{index:02x}\n",
                 "operstate": f"{nic.operstate}\n",
-                "carrier": "" if nic.carrier is None else f"{int(nic.carrier)}\n",
+                "carrier": "" if "carrier" in failing else f"{int(nic.carrier or 0)}\n",
                 "carrier_changes": f"{index}\n",
-                "duplex": "" if speed_fails else "full\n",
+                "duplex": "" if "duplex" in failing else "full\n",
                 "flags": "0x9\n" if nic.name == "lo" else "0x1003\n",
                 "ifindex": f"{index}\n",
                 "iflink": f"{index}\n",
                 "mtu": f"{nic.mtu}\n",
-                "speed": "" if speed_fails else f"{nic.speed_mbps or -1}\n",
+                "speed": "" if "speed" in failing else f"{nic.speed_mbps or -1}\n",
                 "type": "772\n" if nic.name == "lo" else "1\n",
                 "uevent": f"INTERFACE={nic.name}\nIFINDEX={index}\n",
             },
@@ -121,10 +121,6 @@ class PciWriter:
         self._tree.link(f"sys/class/net/{nic.name}", f"../../{folder.removeprefix('sys/')}")
         if nic.bdf is not None:
             self._link_parent(parent, folder, bus, nic)
-        # Source: Linux net/core/net-sysfs.c: EINVAL while the interface is down, and for links without a speed.
-        failing = ["speed", "duplex"] if speed_fails else []
-        failing += ["carrier"] if nic.carrier is None else []
-        return {f"{where}/{name}": 22 for where in (folder, f"sys/class/net/{nic.name}") for name in failing}
 
     def _link_parent(self, parent: str, folder: str, bus: str | None, nic: NicFact) -> None:
         self._tree.link(f"{folder}/device", f"../../../{parent.rpartition('/')[2]}")
@@ -134,3 +130,14 @@ class PciWriter:
         self._tree.folder(f"sys/bus/virtio/drivers/{nic.driver}")
         self._tree.link(f"{parent}/driver", f"{up}bus/virtio/drivers/{nic.driver}")
         self._tree.link(f"{parent}/subsystem", f"{up}bus/virtio")
+
+
+def _unreadable(nic: NicFact) -> tuple[str, ...]:
+    # Source: Linux net/core/net-sysfs.c: EINVAL while the interface is down, and for those without a link of their own.
+    speed = ("speed", "duplex") if nic.bdf is None or nic.operstate == "down" else ()
+    return speed if nic.carrier is not None else (*speed, "carrier")
+
+
+def nic_faults(nics: tuple[NicFact, ...]) -> dict[str, int]:
+    """Files of interfaces whose reading gives EINVAL."""
+    return {f"sys/class/net/{nic.name}/{name}": errno.EINVAL for nic in nics for name in _unreadable(nic)}
