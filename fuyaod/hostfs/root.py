@@ -213,15 +213,21 @@ class KeptFile:
     After the file vanished every read gives None; keep a new one for a group of the same name.
     """
 
-    __slots__ = ("_fd", "_files", "_gone", "_host", "_pread", "relative")
+    __slots__ = ("_fd", "_folder", "_gone", "_host", "_name", "_pread")
 
-    def __init__(self, host: HostRoot, relative: str) -> None:
+    def __init__(self, host: HostRoot, folder: str, name: str = "") -> None:
+        """`folder` may be the whole path; thousands of files in a few folders share its text."""
         self._host = host
-        self._files = host.files
         self._pread = host.files.pread
         self._fd = -1
         self._gone = False
-        self.relative = relative
+        self._folder = folder
+        self._name = name
+
+    @property
+    def relative(self) -> str:
+        """Path below the host root."""
+        return f"{self._folder}/{self._name}" if self._name else self._folder
 
     def read(self) -> bytes | None:
         """The whole file, at most `MAX_BYTES`. None when it vanished. Raises as `HostRoot.read`."""
@@ -229,7 +235,7 @@ class KeptFile:
             return self._first_read()
         try:
             raw = self._pread(self._fd, PAGE, 0)
-            return raw if len(raw) < WHOLE_BELOW else read_on(self._files, self._fd, raw, MAX_BYTES)
+            return raw if len(raw) < WHOLE_BELOW else read_on(self._host.files, self._fd, raw, MAX_BYTES)
         except OSError as error:
             self.close()
             self._gone = error.errno in VANISHED
@@ -245,7 +251,7 @@ class KeptFile:
             return raw
         path = self._host.absolute(self.relative)
         try:
-            self._fd = self._files.open(path, READ_FLAGS)
+            self._fd = self._host.files.open(path, READ_FLAGS)
         except OSError as error:
             self._host.budget.give_back()
             self._gone = error.errno in VANISHED
@@ -257,7 +263,7 @@ class KeptFile:
         """Closes the descriptor; the next read opens it again."""
         if self._fd >= 0:
             self._host.budget.give_back()
-            close_quietly(self._files, self._fd)
+            close_quietly(self._host.files, self._fd)
             self._fd = -1
 
 

@@ -171,7 +171,7 @@ def _hold_one(
     elif older is not None and is_ours(older, file_format, seen.text):
         if file_format.same(older.before, values[0]):  # on its way back: the older record says enough
             return key, older
-        before, ours = older.before, (seen.text, *values)
+        before, ours = older.before, tuple(dict.fromkeys((*older.ours, *values)))
     # Else nobody touched it before us, or somebody else has since: what is there now is what comes back.
     journal.hold(Entry(path=path, inode=seen.inode, before=before, ours=ours))
     return key, older

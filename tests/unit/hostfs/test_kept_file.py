@@ -1,0 +1,138 @@
+"""Kept descriptors and their budget."""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fuyaod.errors import HostDenied, HostFileError
+from fuyaod.hostfs import DescriptorBudget, HostRoot
+from fuyaod.hostfs.budget import PINNED_BYTES_PER_DESCRIPTOR
+from fuyaod.hostfs.files import OsFiles
+from tests.fakes.faults import Fault, FaultyFiles
+
+
+def test_kept_file_opens_once_and_reads_with_one_call(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"1\n")
+    files = FaultyFiles(OsFiles())
+    kept = HostRoot(tmp_path, files).keep("file")
+
+    first = kept.read()
+    (tmp_path / "file").write_bytes(b"2\n")
+    second = kept.read()
+
+    assert (first, second) == (b"1\n", b"2\n")
+    assert files.calls == ["open", "pread", "pread"]
+
+
+@pytest.mark.parametrize("size", [0, 1023, 1024, 4096, 100_000])
+def test_kept_file_of_many_records_is_read_whole(tmp_path: Path, size: int) -> None:
+    class Records(OsFiles):
+        """Whole records of 1000 bytes, as many as fit, as fs/seq_file.c hands them out."""
+
+        def pread(self, fd: int, length: int, offset: int) -> bytes:
+            """pread(2)."""
+            return os.pread(fd, max(1000, length // 1000 * 1000), offset)
+
+    content = os.urandom(size)
+    (tmp_path / "file").write_bytes(content)
+    kept = HostRoot(tmp_path, Records()).keep("file")
+
+    assert [kept.read(), kept.read()] == [content, content]
+
+
+def test_kept_file_without_end_is_refused(tmp_path: Path) -> None:
+    os.symlink("/dev/zero", tmp_path / "file")
+
+    with pytest.raises(HostFileError, match="EFBIG"):
+        HostRoot(tmp_path).keep("file").read()
+
+
+def test_kept_file_vanished_stays_vanished_and_gives_its_descriptor_back(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"1")
+    files = FaultyFiles(OsFiles(), {2: Fault.ERROR}, errno.ENODEV)
+    host = HostRoot(tmp_path, files)
+    kept = host.keep("file")
+
+    assert [kept.read(), kept.read(), kept.read()] == [b"1", None, None]
+    assert host.budget.kept == 0
+    assert files.calls == ["open", "pread", "pread", "close"]
+
+
+@pytest.mark.parametrize("limit", [257, 256], ids=["kept", "over_the_budget"])
+def test_kept_file_missing_stays_missing_for_a_later_group_of_the_name(tmp_path: Path, limit: int) -> None:
+    host = HostRoot(tmp_path, budget=DescriptorBudget(limit))
+    kept = host.keep("file")
+
+    first = kept.read()
+    (tmp_path / "file").write_bytes(b"1")
+
+    assert (first, kept.read(), host.keep("file").read(), host.budget.limit) == (None, None, b"1", limit - 256)
+
+
+def test_kept_file_refused_then_granted_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"1")
+    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {0: Fault.ERROR, 2: Fault.ERROR}, errno.EACCES))
+    kept = host.keep("file")
+
+    for _ in range(2):
+        with pytest.raises(HostDenied):
+            kept.read()
+        assert host.budget.kept == 0
+
+    assert (kept.read(), host.budget.kept) == (b"1", 1)
+
+
+def test_kept_pressure_that_the_kernel_refuses_is_an_error_each_time(tmp_path: Path) -> None:
+    (tmp_path / "cpu.pressure").write_bytes(b"x")
+    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {1: Fault.ERROR, 4: Fault.ERROR}, errno.EOPNOTSUPP))
+    kept = host.keep("cpu.pressure")
+
+    for _ in range(2):
+        with pytest.raises(HostFileError, match="EOPNOTSUPP") as caught:
+            kept.read()
+        assert caught.value.errno == errno.EOPNOTSUPP
+
+    assert host.budget.kept == 0
+
+
+def test_kept_file_over_the_budget_is_opened_for_each_read(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+    files = FaultyFiles(OsFiles())
+    host = HostRoot(tmp_path, files, DescriptorBudget(257))
+    a, b = host.keep("a"), host.keep("b")
+
+    contents = [a.read(), b.read(), b.read()]
+
+    assert contents == [b"a", b"b", b"b"]
+    assert (host.budget.kept, host.budget.pinned_bytes) == (1, PINNED_BYTES_PER_DESCRIPTOR)
+    assert files.calls.count("close") == 2
+    a.close()
+    a.close()
+    assert host.budget.kept == 0
+    assert (b.read(), host.budget.kept) == (b"b", 1)
+
+
+def test_budget_smaller_than_its_reserve_keeps_nothing() -> None:
+    assert DescriptorBudget(100).take() is False
+
+
+def test_raise_descriptor_limit_gives_the_hard_one() -> None:
+    code = (
+        "import resource\n"
+        "from fuyaod.hostfs.budget import raise_descriptor_limit\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 128))\n"
+        "print(raise_descriptor_limit(), resource.getrlimit(resource.RLIMIT_NOFILE), raise_descriptor_limit())"
+    )
+
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert told == "128 (128, 128) 128\n"
+    assert resource.RLIM_INFINITY == -1
