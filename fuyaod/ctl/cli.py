@@ -27,7 +27,8 @@ class Refused(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Prints the line."""
-        click.echo(f"fuyaoctl: {self.format_message()}", file=file, err=file is None)
+        text = self.format_message().replace("\n", " ")
+        click.echo(f"fuyaoctl: {text}", file=file, err=file is None)
 
 
 class Commands(click.Group):

@@ -50,7 +50,14 @@ def command(ctx: click.Context, root: str, config: str | None, as_json: bool, wi
     else:
         click.echo(finding_lines(findings, with_ok=with_ok))
         click.echo(f"\n{len(findings)} checked, {len(findings) - bad} fine, {bad} to look at")
-    ctx.exit(1 if bad else 0)
+    ctx.exit(status_of(findings))
+
+
+def status_of(findings: tuple[Finding, ...]) -> int:
+    """The exit status: 0 when nothing is degraded or missing, else 1."""
+    from fuyaod.model.findings import FindingStatus
+
+    return 0 if all(finding.status is FindingStatus.OK for finding in findings) else 1
 
 
 def _examine(root: str, config: str | None) -> tuple[Finding, ...]:
