@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuyaod.doctor import diagnose, observe_facts
@@ -15,6 +16,7 @@ from fuyaod.hostfs import HostRoot, OsFiles
 from fuyaod.model.facts import HostFacts
 from fuyaod.model.values import decode, encode
 from tests.hosts.declare import declare, materialise
+from tests.hosts.scratch import scratch_root
 
 GARBAGE = (
     st.binary(max_size=40)
@@ -68,14 +70,14 @@ class DeniedFiles(OsFiles):
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("xeon")
-    materialise(declare("xeon-rdt"), root)
-    return root
+def tree() -> Iterator[Path]:
+    with scratch_root() as root:
+        materialise(declare("xeon-rdt"), root)
+        yield root
 
 
 @given(pieces=st.lists(GARBAGE, min_size=1, max_size=8), every=st.integers(1, 4))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None)
 def test_observe_damaged_tree_gives_facts_that_can_be_written_and_judged(
     tree: Path, pieces: list[bytes], every: int
 ) -> None:

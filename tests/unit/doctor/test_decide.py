@@ -80,7 +80,7 @@ def test_findings_of_a_case_keep_their_promises(case: Case) -> None:
 
 
 @given(facts=records(HostFacts))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_findings_of_any_facts_keep_their_promises(facts: HostFacts) -> None:
     check_promises(facts)
 

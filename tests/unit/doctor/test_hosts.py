@@ -12,6 +12,7 @@ from fuyaod.hostfs import HostRoot
 from fuyaod.model.findings import Finding, FindingStatus
 from tests.hosts.declare import HOSTS, declare, materialise
 from tests.hosts.faults import FaultyFiles
+from tests.hosts.scratch import scratch_root
 
 OK, DEGRADED, MISSING = FindingStatus.OK, FindingStatus.DEGRADED, FindingStatus.MISSING
 
@@ -41,14 +42,15 @@ NOTICED = [
 
 
 @pytest.fixture(scope="module")
-def findings_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Finding]]:
+def findings_of() -> Callable[[str], dict[str, Finding]]:
     """Findings of a declared host by id; each host is made once."""
 
     @functools.cache
     def found(name: str) -> dict[str, Finding]:
-        root = tmp_path_factory.mktemp(name)
-        made = materialise(declare(name), root)
-        return {f.id: f for f in diagnose(observe_facts(HostRoot(root, files=FaultyFiles(root, made.faults))))}
+        with scratch_root() as root:
+            made = materialise(declare(name), root)
+            facts = observe_facts(HostRoot(root, files=FaultyFiles(root, made.faults)))
+        return {finding.id: finding for finding in diagnose(facts)}
 
     return found
 
