@@ -180,10 +180,17 @@ def node_facts(host: Host, profile: Profile, online: tuple[int, ...]) -> tuple[N
     """NUMA nodes and their memory."""
     here = frozenset(online)
     sizes = profile.hugepage_kib(host.arch)
-    return tuple(_node(node, sizes, here) for node in host.nodes)
+    return tuple(_node(node, sizes, here, _visible_kind(node, profile)) for node in host.nodes)
 
 
-def _node(node: Node, sizes: tuple[int, ...], online: frozenset[int]) -> NodeFact:
+def _visible_kind(node: Node, profile: Profile) -> str:
+    """The kind of memory as far as this kernel tells: HBM by its bandwidth (access0, 5.2), CXL by the DAX device of its
+    region (6.3)."""
+    hidden = (node.kind == "hbm" and not profile.has((5, 2))) or (node.kind == "cxl" and not profile.has((6, 3)))
+    return "unknown" if hidden else node.kind
+
+
+def _node(node: Node, sizes: tuple[int, ...], online: frozenset[int], kind: str) -> NodeFact:
     total = max(0, node.mem_mib * 1024 - 1348 * (node.id + 1)) if node.mem_mib else 0
     wanted = {int(size): counts for size, counts in node.hugepages.items()}
     # A size this kernel does not have is left out, as a boot option for it would be; a node without memory has no
@@ -200,7 +207,7 @@ def _node(node: Node, sizes: tuple[int, ...], online: frozenset[int]) -> NodeFac
         node=node.id,
         cpus=tuple(cpu for cpu in parse_list(node.cpus) if cpu in online),
         distances=node.distances,
-        kind=node.kind,
+        kind=kind,
         total_kib=total,
         free_kib=rest // 2 + 64 * node.id,
         file_kib=rest // 4,

@@ -47,7 +47,8 @@ class HugeFact(Fact, frozen=True, kw_only=True):
 
 
 class NodeFact(Fact, frozen=True, kw_only=True):
-    """One NUMA node: online CPUs, distances to all online nodes in order, memory in KiB."""
+    """One NUMA node: online CPUs, distances to all online nodes in order, memory in KiB. `kind` is dram, hbm, cxl or
+    none, and unknown where no file of this kernel tells."""
 
     node: int
     cpus: tuple[int, ...]

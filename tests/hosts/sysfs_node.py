@@ -76,6 +76,24 @@ def write_nodes(tree: Tree, host: Host, profile: Profile, cpus: CpuFacts, nodes:
     _write_global_hugepages(tree, host, profile, nodes)
     if profile.has((6, 1)):
         _write_tiers(tree, nodes)
+    if profile.has((6, 3)):
+        for number, node in enumerate(node for node in nodes if node.kind == "cxl"):
+            _write_dax(tree, number, node)
+
+
+def _write_dax(tree: Tree, number: int, node: NodeFact) -> None:
+    # Source: Linux Documentation/ABI/testing/{sysfs-bus-dax,sysfs-bus-cxl}, drivers/dax/cxl.c.
+    region = f"devices/platform/ACPI0017:00/root0/decoder0.{number}/region{number}/dax_region{number}"
+    tree.put_all(
+        f"sys/{region}/dax{number}.0",
+        {
+            "target_node": f"{node.node}\n",
+            "numa_node": "0\n",
+            "size": f"{node.total_kib * 1024}\n",
+            "align": "2097152\n",
+        },
+    )
+    tree.link(f"sys/bus/dax/devices/dax{number}.0", f"../../../{region}/dax{number}.0")
 
 
 def _numastat(node: NodeFact) -> str:

@@ -196,6 +196,10 @@ def test_special_nodes_show_as_declared(root: Path) -> None:
     assert read(root, "cxl/sys/devices/system/node/node2/cpulist") == "\n"
     assert read(root, "cxl/sys/devices/system/node/has_cpu") == "0-1\n"
     assert read(root, "cxl/sys/devices/virtual/memory_tiering/memory_tier22/nodelist") == "2\n"
+    assert read(root, "cxl/sys/bus/dax/devices/dax0.0/target_node") == "2\n"
+    old = materialise(declare("cxl-node"), root / "old", profile="ubuntu-22.04", pods=0)
+    assert [node.kind for node in old.nodes] == ["dram", "dram", "unknown"]
+    assert not (root / "old/sys/bus/dax").exists()
     materialise(declare("memoryless-node"), root / "bare", pods=0)
     assert read(root, "bare/sys/devices/system/node/has_memory") == "0\n"
     assert "Node 1 MemTotal:              0 kB\n" in (root / "bare/sys/devices/system/node/node1/meminfo").read_text()
