@@ -61,5 +61,6 @@ def test_mask_with_a_gap_is_refused_with_the_kernels_words(resctrl_mount: Path, 
     assert read_word(resctrl_mount / "info/last_cmd_status") == "The mask 5 has non-consecutive 1-bits"
 
 
-def test_kernel_with_emulated_enumeration_has_warned_of_nothing() -> None:
+def test_kernel_with_emulated_enumeration_has_warned_of_nothing(resctrl_mount: Path) -> None:
+    assert resctrl_mount.is_mount()
     assert read_word(Path("/proc/sys/kernel/tainted")) == "0"

@@ -45,6 +45,9 @@ def main() -> int:
         if isinstance(ground, Unmet):
             print(f"SKIPPED kernel tests: {ground.reason}")
             return EXIT_SKIPPED
+        if vm.rdt and ground.no_resctrl is not None:
+            print(f"SKIPPED resctrl: {ground.no_resctrl}")
+            return EXIT_SKIPPED
         run = run_in_guest(
             vm,
             ground,

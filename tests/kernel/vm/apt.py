@@ -31,8 +31,11 @@ def install(names: Sequence[str]) -> None:
         AptError: apt refused.
     """
     options = _options({"DPkg::Lock::Timeout": _LOCK_WAIT_S, **_NETWORK})
-    _run(["apt-get", *options, "update"])
-    _run(["apt-get", *options, "install", "--yes", "--no-install-recommends", *names])
+    # One source that cannot be read is no reason to give up, but may be the reason why the rest fails.
+    updated = _call(["apt-get", *options, "update"])
+    installed = _call(["apt-get", *options, "install", "--yes", "--no-install-recommends", *names])
+    if installed.returncode:
+        raise AptError(f"cannot install {', '.join(names)}: {_last_words(installed)} (update: {_last_words(updated)})")
 
 
 class Backports:
@@ -118,9 +121,17 @@ def _options(settings: Mapping[str, object]) -> list[str]:
 
 
 def _run(argv: Sequence[str], cwd: Path | None = None) -> str:
-    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environ, cwd=cwd)
+    done = _call(argv, cwd)
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip() or "nothing said").splitlines()
-        raise AptError(f"cannot {' '.join([argv[0], argv[-1]])}: {said[-1]}")
+        raise AptError(f"cannot run {argv[0]} for {argv[-1]}: {_last_words(done)}")
     return done.stdout
+
+
+def _call(argv: Sequence[str], cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8"}
+    return subprocess.run(argv, capture_output=True, text=True, check=False, env=environ, cwd=cwd)
+
+
+def _last_words(done: subprocess.CompletedProcess[str]) -> str:
+    said = done.stderr.strip() or done.stdout.strip() or "nothing"
+    return said.splitlines()[-1]

@@ -25,7 +25,7 @@ class GuestEnd(enum.Enum):
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Hard limits of one boot, each from the start of the emulator."""
 
-    boot_s: float = 180
+    boot_s: float = 300
     total_s: float = 900
 
 

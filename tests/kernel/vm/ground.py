@@ -15,11 +15,19 @@ VIRTIOFSD = Path("/usr/lib/qemu/virtiofsd")
 
 
 class Stamp(msgspec.Struct, frozen=True, kw_only=True):
-    """Written last: a folder with a stamp is complete."""
+    """Written last: a folder with a stamp is complete.
+
+    Args:
+        format: `FORMAT` of the code that filled it.
+        kernel_release: of the guest's kernel.
+        qemu_version: what the emulator says of itself.
+        no_resctrl: why there is no kernel that enumerates resctrl features; None when there is one.
+    """
 
     format: int
     kernel_release: str
     qemu_version: str
+    no_resctrl: str | None = None
 
 
 class Ground(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,10 +36,12 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     Args:
         root: the folder.
         kernel_release: what `uname -r` prints in the guest.
+        no_resctrl: why machines with `rdt` cannot be booted; None when they can.
     """
 
     root: Path
     kernel_release: str
+    no_resctrl: str | None = None
 
     @property
     def qemu(self) -> Path:
@@ -76,7 +86,7 @@ def find_ground(cache: Path, *, file_server: Path = VIRTIOFSD) -> Ground | None:
         return None
     if stamp.format != FORMAT or not file_server.exists():
         return None
-    return Ground(root=root, kernel_release=stamp.kernel_release)
+    return Ground(root=root, kernel_release=stamp.kernel_release, no_resctrl=stamp.no_resctrl)
 
 
 def write_stamp(root: Path, stamp: Stamp) -> None:

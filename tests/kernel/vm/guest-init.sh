@@ -93,20 +93,28 @@ describe_machine() {
 become_systemd() {
     local units=/run/systemd/system
     mkdir -p $units /run/tmpfiles.d
+    # Nothing of this is needed here, and each costs emulated seconds.
+    local unit
+    for unit in modprobe@{configfs,dm_mod,drm,efi_pstore,fuse,loop}.service sys-kernel-{config,debug,tracing}.mount \
+        dev-mqueue.mount kmod-static-nodes.service systemd-{binfmt,modules-load,pstore,random-seed}.service; do
+        ln -s /dev/null "$units/$unit"
+    done
     # Debian empties /tmp at boot through this file.
     : >/run/tmpfiles.d/tmp.conf
+    # Not basic.target: the host's own sockets and timers stay out.
     cat >$units/fuyaod-vm.target <<UNIT
 [Unit]
 Description=Test machine
-Requires=basic.target dbus.service fuyaod-vm-command.service
-After=basic.target dbus.service
+Requires=sysinit.target dbus.service fuyaod-vm-command.service
+After=sysinit.target dbus.service
 AllowIsolate=yes
 UNIT
     # Type=exec: the boot job is done when the command has started, so the command can wait for the end of the boot.
     cat >$units/fuyaod-vm-command.service <<UNIT
 [Unit]
 Description=Command of the test machine
-After=basic.target dbus.service
+DefaultDependencies=no
+After=sysinit.target dbus.service
 [Service]
 Type=exec
 ExecStart=/bin/bash $EXCHANGE/in/init.sh command
@@ -117,7 +125,7 @@ UNIT
 }
 
 mount_plain() {
-    must mount -t cgroup2 cgroup2 /sys/fs/cgroup
+    must mount -t cgroup2 -o nsdelegate,memory_recursiveprot cgroup2 /sys/fs/cgroup # as systemd does
     must mount -t devpts devpts /dev/pts
     must mount -t tmpfs -o mode=1777 tmpfs /dev/shm
     must ip link set lo up

@@ -38,6 +38,16 @@ def test_ground_with_a_stamp_is_complete(filled: Path) -> None:
     assert found == Ground(root=filled / "ground", kernel_release="6.0-x")
 
 
+def test_ground_whose_kernel_could_not_be_patched_says_why(filled: Path) -> None:
+    stamp = Stamp(format=FORMAT, kernel_release="6.0-x", qemu_version="10", no_resctrl="cannot tell")
+    write_stamp(filled / "ground", stamp)
+
+    found = find_ground(filled, file_server=filled)
+
+    assert found is not None
+    assert found.no_resctrl == "cannot tell"
+
+
 def test_ground_without_file_server_is_not_complete(filled: Path) -> None:
     assert find_ground(filled, file_server=filled / "missing") is None
 
