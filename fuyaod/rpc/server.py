@@ -101,7 +101,7 @@ def _bind(server: grpc.aio.Server, path: str) -> None:
     try:
         server.add_insecure_port(grpc_target(path))
     except RuntimeError as error:
-        raise FuyaodError(f"cannot listen on {path}: is its folder writable by user {os.geteuid()}?") from error
+        raise FuyaodError(f"cannot listen on {path}: {error}") from error
     finally:
         os.umask(before)
 

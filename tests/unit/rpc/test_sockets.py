@@ -99,7 +99,7 @@ async def test_claim_folder_open_to_everyone_is_refused(tmp_path: Path) -> None:
 
     text = await refusal(str(folder / "s"))
 
-    assert text.startswith(f"cannot use {folder} for the socket: it is writable by everyone")
+    assert text.startswith(f"cannot use {folder} for the socket: everyone may write there")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
@@ -111,6 +111,30 @@ async def test_claim_folder_of_another_user_is_refused(tmp_path: Path) -> None:
     text = await refusal(str(folder / "s"))
 
     assert text.startswith(f"cannot use {folder} for the socket: it belongs to user 12345")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+async def test_claim_folder_without_permission_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir(mode=0o500)
+
+    text = await refusal(str(folder / "s"))
+
+    assert text.startswith(f"cannot use {folder} for the socket: user {os.geteuid()} may not write there")
+
+
+async def test_claim_waits_until_the_other_claim_in_the_folder_ends(socket_path: str) -> None:
+    async def claim_second() -> None:
+        async with claim(socket_path + "2"):
+            pass
+
+    async with claim(socket_path):
+        second = asyncio.create_task(claim_second())
+        done, _ = await asyncio.wait({second}, timeout=0.1)
+        assert not done
+
+    async with asyncio.timeout(10):
+        await second
 
 
 async def test_claim_sticky_folder_is_taken(tmp_path: Path) -> None:
