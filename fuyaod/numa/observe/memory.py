@@ -59,10 +59,10 @@ class NodeMemoryReader:
 
     def read(self) -> Observed[tuple[NodeMemory, ...]]:
         """Memory of every node now, a node that has vanished or tells nonsense left out."""
-        reading = Reading(self._reading.host)
+        reading = self._reading.again()
         found = (_read_node(reading, node) for node in self._nodes)
         value = tuple(memory for memory in found if memory is not None)
-        return Observed(value=value, findings=self._reading.findings() or reading.findings())
+        return Observed(value=value, findings=reading.findings())
 
     def close(self) -> None:
         """Gives all descriptors back; the next `read` opens them again."""

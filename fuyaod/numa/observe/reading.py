@@ -52,6 +52,13 @@ class Reading:
         self._problems: dict[str, list[str]] = {}
         self._denied: set[str] = set()
 
+    def again(self) -> Reading:
+        """A new reading of the same host that starts with the problems of this one."""
+        reading = Reading(self.host)
+        reading._problems = {about: list(texts) for about, texts in self._problems.items()}
+        reading._denied = set(self._denied)
+        return reading
+
     def cpulist(self, about: str, path: str) -> CpuSet | None:
         """The file as a CPU or node list."""
         return self._guard(about, self.host.read_cpulist, path)
@@ -70,12 +77,8 @@ class Reading:
         return None if found is None or found < 0 else found
 
     def text(self, about: str, path: str) -> str | None:
-        """The file as printable text of at most a page, without the blanks around it."""
-        found = self._guard(about, self.host.read_text, path)
-        if found is not None and (len(found) > 4096 or not all(part.isprintable() for part in found.split())):
-            self.problem(about, f"{self.host.absolute(path)}: {found[:40]!r} is not a line of text")
-            return None
-        return found
+        """The file as text without the blanks around it, for a parser: it may hold anything."""
+        return self._guard(about, self.host.read_text, path)
 
     def raw(self, about: str, path: str) -> bytes | None:
         """The file's bytes."""

@@ -15,7 +15,7 @@ from fuyaod.numa.observe import (
     observe_system_memory,
     observe_topology,
 )
-from tests.unit.numa.trees import NODE, Tree, build, machine, node_meminfo
+from tests.unit.numa.trees import NODE, RefusingFolder, Tree, build, machine, node_meminfo
 
 KIB = 1024
 
@@ -94,6 +94,20 @@ def test_node_memory_broken_hugepage_count_leaves_the_size_out(tmp_path: Path, t
 
     assert [h.size_bytes for h in seen.value[1].hugepages] == [1 << 30]
     assert [f.id for f in seen.findings] == ["memory.node"]
+
+
+def test_node_memory_reader_reports_problems_of_its_making_and_of_the_tick(tmp_path: Path) -> None:
+    tree = machine() | {NODE + "node1/meminfo": "cut"}
+    refusing = RefusingFolder(f"{NODE}node0/hugepages")
+    host = build(tmp_path, tree, files=refusing)
+    reader = NodeMemoryReader(host, observe_topology(host, 0).value.nodes)
+
+    for _ in range(2):
+        (finding,) = reader.read().findings
+        assert "EACCES" in finding.summary
+        assert "cut" in finding.summary
+        assert finding.mend
+    reader.close()
 
 
 def test_node_memory_kernel_without_numa_reads_the_host(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -101,9 +102,9 @@ def build(root: Path, tree: Tree, links: dict[str, str] | None = None, files: Os
 class RefusingFiles(OsFiles):
     """The operating system, but one file answers an errno on open or on read."""
 
-    def __init__(self, ending: str, errno: int, *, on_read: bool = False) -> None:
+    def __init__(self, ending: str, number: int, *, on_read: bool = False) -> None:
         self._ending = ending
-        self._errno = errno
+        self._errno = number
         self._on_read = on_read
         self._fds: set[int] = set()
 
@@ -123,3 +124,15 @@ class RefusingFiles(OsFiles):
         if fd in self._fds:
             raise OSError(self._errno, os.strerror(self._errno))
         return os.pread(fd, length, offset)
+
+
+class RefusingFolder(OsFiles):
+    """The operating system, but one folder may not be listed."""
+
+    def __init__(self, ending: str) -> None:
+        self._ending = ending
+
+    def listdir(self, path: str) -> list[str]:  # type: ignore[override]
+        if path.endswith(self._ending):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return os.listdir(path)
