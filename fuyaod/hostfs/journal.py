@@ -32,8 +32,8 @@ _COMMON_FLAGS: Final = os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOC
 class Journal:
     """The journal of one host root, held by one writer; made by `Journal.open`. Not for several threads.
 
-    `host` is the root whose files the entries name. `voided` tells that a journal of an earlier boot was found and
-    dropped.
+    `host` is the root whose files the entries name. `voided` tells that a journal of an earlier boot (or an
+    empty one of another root) was found and dropped.
     """
 
     def __init__(self, host: HostRoot, path: str, files: StoreFiles, lock_fd: int, boot_id: str) -> None:
@@ -61,7 +61,7 @@ class Journal:
 
         Raises:
             JournalError: another process has it, it is damaged before its last line, it belongs to another user or
-                may be written by others, or the directory refuses it.
+                host root or may be written by others, or the directory refuses it.
         """
         files = OsFiles() if files is None else files
         try:
@@ -151,7 +151,7 @@ class Journal:
             return
         _check_trusted(self._files.fstat(self._fd), self.path)
         raw = read_whole(self._files, self._fd, MAX_JOURNAL_BYTES)
-        found = decode_journal(raw, self.path, self._boot_id)
+        found = decode_journal(raw, self.path, self._boot_id, self.host.path)
         if found is None:
             self.voided = True
             self._rewrite()
@@ -178,7 +178,7 @@ class Journal:
         fresh = f"{self.path}.new"
         with contextlib.suppress(FileNotFoundError):
             self._files.unlink(fresh)
-        raw = encode_record(Header(format=FORMAT, boot_id=self._boot_id))
+        raw = encode_record(Header(format=FORMAT, boot_id=self._boot_id, root=self.host.path))
         raw += b"".join(map(encode_record, self._entries.values()))
         fd = self._files.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _COMMON_FLAGS, 0o600)
         try:

@@ -18,10 +18,11 @@ EntryKey = tuple[str, int]
 
 
 class Header(Value, frozen=True, kw_only=True, tag="journal"):
-    """First record: the format, and the boot whose kernel state the records speak of."""
+    """First record: the format, the boot whose kernel state the records speak of, and the host root."""
 
     format: int
     boot_id: str
+    root: str
 
 
 class Entry(Value, frozen=True, kw_only=True, tag="held"):
@@ -58,21 +59,35 @@ def encode_record(record: Record) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(body), body)
 
 
-def decode_journal(raw: bytes, path: str, boot_id: str) -> tuple[dict[EntryKey, Entry], bool] | None:
-    """The entries in the order of their first touch, and whether the last line was torn; None when the journal speaks
-    of an earlier boot, whose kernel state is gone.
+def decode_journal(raw: bytes, path: str, boot_id: str, root: str) -> tuple[dict[EntryKey, Entry], bool] | None:
+    """The entries in the order of their first touch, and whether the last line was torn; None when nothing has to
+    come back, because the journal speaks of an earlier boot, whose kernel state is gone, or is another root's and
+    empty.
 
     Raises:
-        JournalError: a line other than a torn last one is damaged, or another version wrote the file.
+        JournalError: a line other than a torn last one is damaged, another version wrote the file, or it holds
+            entries of another host root (`--root` of a declared tree must not cost this machine its journal).
     """
     *lines, tail = raw.split(b"\n")
     header = _decode_line(lines[0], path, 1) if lines else None
     if not isinstance(header, Header):
         raise _damaged(path, 1, "is no header")
-    if header.boot_id != boot_id:
+    if header.boot_id != boot_id and header.root == root:
         return None
     if header.format != FORMAT:
         raise _damaged(path, 1, f"has format {header.format}, this version reads format {FORMAT}")
+    entries = _decode_entries(lines, path)
+    if header.root == root:
+        return entries, tail != b""
+    if not entries:
+        return None
+    raise JournalError(
+        f"cannot use the journal {path} for the host root {root}: it holds {len(entries)} values of the root "
+        f"{header.root}; give them back there first, or move the file away"
+    )
+
+
+def _decode_entries(lines: list[bytes], path: str) -> dict[EntryKey, Entry]:
     entries: dict[EntryKey, Entry] = {}
     for number, line in enumerate(lines[1:], start=2):
         match _decode_line(line, path, number):
@@ -82,7 +97,7 @@ def decode_journal(raw: bytes, path: str, boot_id: str) -> tuple[dict[EntryKey, 
                 entries.pop((retired, inode), None)
             case Header():
                 raise _damaged(path, number, "is a second header")
-    return entries, tail != b""
+    return entries
 
 
 def _decode_line(line: bytes, path: str, number: int) -> Record:

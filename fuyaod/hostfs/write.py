@@ -218,8 +218,7 @@ def _settle(action: Action, file_format: FileFormat, now: Seen, journal: Journal
     if entry is None:
         return
     if not file_format.same(entry.before, now.text):
-        ours = (action.value,) if now.text == action.value else (action.value, now.text)
-        journal.settle(msgspec.structs.replace(entry, ours=ours))
+        journal.settle(msgspec.structs.replace(entry, ours=(now.text,)))
         return
     journal.retire(entry.key)
     if file_format.loses is not None and file_format.same("1", now.text):

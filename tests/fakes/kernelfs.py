@@ -65,6 +65,11 @@ class KernelFs:
         above = self.effective_cpus(parent) if parent in self.groups else self.online
         return parse_cpulist(self.groups[folder].values["cpuset.cpus"]) & above or above
 
+    @property
+    def open_descriptors(self) -> int:
+        """How many descriptors are open."""
+        return len(self._open)
+
     def end_process(self) -> None:
         """Closes all descriptors, and with them the locks."""
         for fd in tuple(self._open):

@@ -110,6 +110,15 @@ def test_act_same_cpus_that_are_clipped_tells_what_is_effective(kernel: KernelFs
     assert (outcome.status, outcome.before, outcome.effective) == (OutcomeStatus.SAME, "1-5", "1")
 
 
+def test_act_empty_cpuset_stands_for_the_ancestors_and_is_not_clipped(kernel: KernelFs) -> None:
+    kernel.put(f"{POD}/cpuset.cpus", "0-1")
+    journal, _ = open_journal(kernel)
+
+    (outcome,) = act((write("pod/cpuset.cpus", ""),), journal)
+
+    assert (outcome.status, outcome.effective) == (OutcomeStatus.DONE, "0-7")
+
+
 def test_act_verify_path_named_is_the_one_that_is_read(kernel: KernelFs) -> None:
     folder = POD.removeprefix("/")
     action = WriteFile(path=f"{folder}/cpu.weight", value="7", reason=WHY, verify_path=f"{folder}/cpu.idle")

@@ -33,6 +33,15 @@ def test_act_cannot_read_back_is_refused_and_stays_in_the_journal(kernel: Kernel
     assert [entry.before for entry in journal.entries()] == ["100"]
 
 
+def test_act_group_gone_at_the_read_back_leaves_the_journal(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    files.faults[len(files.calls) + 11], files.number = Fault.ERROR, errno.ENODEV
+
+    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+
+    assert (outcome.status, journal.entries()) == (OutcomeStatus.GONE, ())
+
+
 def test_act_journal_full_refuses_the_step_and_writes_nothing(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
     files.faults[len(files.calls) + 5], files.number = Fault.ERROR, errno.ENOSPC

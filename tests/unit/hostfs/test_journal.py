@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -101,7 +102,8 @@ def test_journal_of_an_earlier_boot_is_void_even_when_damaged(kernel: KernelFs) 
     journal, _ = open_journal(kernel)
 
     assert (journal.entries(), journal.voided) == ((), True)
-    assert reopened(kernel) == ()
+    journal.hold(entry(inode=9))
+    assert reopened(kernel) == (entry(inode=9),)
 
 
 def test_journal_of_this_boot_is_not_void(kernel: KernelFs) -> None:
@@ -263,3 +265,55 @@ def test_journal_compact_that_fails_leaves_the_old_file(kernel: KernelFs) -> Non
     journal.hold(entry(inode=2))
 
     assert reopened(kernel) == (held, entry(inode=2))
+
+
+def test_journal_rename_that_answers_with_an_error_loses_nothing_whichever_file_has_the_name(kernel: KernelFs) -> None:
+    group = kernel.make_group(f"{ROOT}/pod")
+    held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
+    journal, files = open_journal(kernel)
+    journal.hold(held)
+    files.faults[len(files.calls) + 5] = Fault.LATE
+    with pytest.raises(JournalError, match="cannot compact"):
+        journal.compact()
+
+    journal.hold(entry(inode=2))
+
+    assert files.calls[-1] == "close"
+    assert reopened(kernel) == (held, entry(inode=2))
+
+
+def test_journal_compact_syncs_the_file_and_its_directory(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    start = len(files.calls)
+
+    journal.compact()
+
+    assert files.calls[start:] == ["unlink", "open", "write", "fsync", "rename", "close", "open", "fsync", "close"]
+
+
+def test_journal_new_file_that_somebody_puts_there_is_not_taken_over(kernel: KernelFs) -> None:
+    class Hostile(KernelFs):
+        """What is unlinked is there again at once."""
+
+        def unlink(self, path: str) -> None:
+            self.plain[path] = PlainFile(b"forged\n")
+
+    with pytest.raises(JournalError, match="cannot open"):
+        open_journal(Hostile())
+
+
+def test_journal_that_fails_leaves_no_descriptor_open(kernel: KernelFs) -> None:
+    journal, files = open_journal(kernel)
+    before = kernel.open_descriptors
+    for step in (2, 3, 4):  # write, fsync, rename
+        files.faults = {len(files.calls) + step: Fault.ERROR}
+        with pytest.raises(JournalError):
+            journal.compact()
+    assert kernel.open_descriptors == before
+    journal.close()
+
+    for call in range(5, 9):  # after the boot id (4 calls) and the lock's file
+        with contextlib.suppress(JournalError):
+            open_journal(kernel, {call: Fault.ERROR})[0].close()
+
+    assert kernel.open_descriptors == 0

@@ -49,7 +49,7 @@ def damaged(kernel: KernelFs, how: str) -> bytes:
     journal.hold(entry(inode=2))
     kernel.end_process()
     lines = bytes(kernel.plain[PATH].content).splitlines(keepends=True)
-    header = encode_record(Header(format=1, boot_id="boot-1"))
+    header = encode_record(Header(format=1, boot_id="boot-1", root="/"))
     match how:
         case "flipped_bit":
             lines[1] = lines[1].replace(b'"100"', b'"101"')
@@ -62,7 +62,7 @@ def damaged(kernel: KernelFs, how: str) -> bytes:
         case "second_header":
             lines.append(header)
         case "other_format":
-            lines[0] = encode_record(Header(format=2, boot_id="boot-1"))
+            lines[0] = encode_record(Header(format=2, boot_id="boot-1", root="/"))
         case "empty_file":
             lines = []
         case "empty_line":
@@ -92,14 +92,14 @@ def test_journal_damaged_before_its_last_line_is_an_error(kernel: KernelFs, how:
     with pytest.raises(JournalError, match=f"cannot trust the journal {PATH}: {says}"):
         open_journal(kernel)
 
-    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1")))
+    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1", root="/")))
     open_journal(kernel)  # the lock was let go
 
 
 def test_journal_of_records_of_no_known_form_is_an_error(kernel: KernelFs) -> None:
     body = b'{"type":"held","path":7}'
     line = b"%08x %s\n" % (zlib.crc32(body), body)
-    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1")) + line)
+    kernel.plain[PATH] = PlainFile(encode_record(Header(format=1, boot_id="boot-1", root="/")) + line)
 
     with pytest.raises(JournalError, match="line 2 is of no known form"):
         open_journal(kernel)
@@ -153,3 +153,31 @@ def test_journal_without_its_directory_is_an_error(host: HostRoot, tmp_path: Pat
 def test_journal_boot_id_unreadable_is_an_error(kernel: KernelFs) -> None:
     with pytest.raises(JournalError, match="the boot id is unknown: cannot read /proc/sys"):
         open_journal(kernel, {1: Fault.ERROR})
+
+
+def test_journal_of_another_root_with_entries_is_refused_and_kept(host: HostRoot, tmp_path: Path) -> None:
+    path = str(tmp_path / "run/cgroups.journal")
+    with Journal.open(host, path) as journal:
+        journal.hold(entry())
+    other = HostRoot(tmp_path / "other")
+    (tmp_path / "other/proc/sys/kernel/random").mkdir(parents=True)
+    (tmp_path / "other/proc/sys/kernel/random/boot_id").write_text("of a capture\n")
+
+    with pytest.raises(JournalError, match=r"cannot use the journal .*: it holds 1 values of the root .*/host"):
+        Journal.open(other, path)
+
+    with Journal.open(host, path) as journal:
+        assert journal.entries() == (entry(),)
+
+
+def test_journal_of_another_root_without_entries_is_taken_over(host: HostRoot, tmp_path: Path) -> None:
+    path = str(tmp_path / "run/cgroups.journal")
+    with Journal.open(host, path) as journal:
+        journal.hold(entry())
+        journal.retire(entry().key)
+
+    with Journal.open(HostRoot(tmp_path / "other"), path) as journal:
+        assert (journal.voided, journal.entries()) == (True, ())
+        journal.hold(entry())
+    with Journal.open(HostRoot(tmp_path / "other"), path) as journal:
+        assert journal.entries() == (entry(),)
