@@ -147,7 +147,7 @@ class Daemon:
                 stale_after_s=settings.http.stale_after_s,
             )
             url = await stack.enter_async_context(serve_http(make_app(registry, health), settings.http.listen))
-        socket = await stack.enter_async_context(serve_rpc(self._socket_path, self.latest.get))
+        socket = await stack.enter_async_context(serve_rpc(self._socket_path, self.latest.get, self._is_ready))
         return Places(url=url, socket=socket)
 
     def _start_loops(
@@ -176,6 +176,12 @@ class Daemon:
         if self._kubernetes is not None:
             tasks.append(group.create_task(self._kubernetes.run(self._counters), name="kubernetes"))
         return tasks
+
+    def _is_ready(self) -> bool:
+        snapshot = self.latest.snapshot
+        if snapshot is None:
+            return False
+        return (self._clock.monotonic_ns() - snapshot.at_ns) / 1e9 <= self._file.current.http.stale_after_s
 
     def _take(self, settings: Settings) -> None:
         if self._observer is not None:
