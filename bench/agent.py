@@ -66,7 +66,8 @@ def running_agent(root: Path) -> Iterator[RunningAgent]:
     ):
         ready.bind(f"{folder}/notify")
         ready.settimeout(START_LIMIT_S)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("FUYAOD_")}
+        foreign = ("FUYAOD_", "KUBERNETES_")
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
         environment |= {
             "NOTIFY_SOCKET": f"{folder}/notify",
             "FUYAOD_HTTP__LISTEN": "127.0.0.1:0",

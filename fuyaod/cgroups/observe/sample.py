@@ -14,7 +14,7 @@ from fuyaod.cgroups.observe.parse import (
     parse_memory_stat,
 )
 from fuyaod.errors import FuyaodError, HostFileError, HostParseError
-from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs import HostRoot, KeptFile
 from fuyaod.model.cgroup import CgroupId, CgroupSample, CgroupSlow
 
 T = TypeVar("T", covariant=True)
@@ -22,35 +22,30 @@ T = TypeVar("T", covariant=True)
 FILES_PER_GROUP: Final = 9
 
 
-class StatFile(Generic[T]):
-    """One file of a group. `silent`: it is missing or refused and is left alone until `rearm`.
+class StatFile(KeptFile, Generic[T]):
+    """One file of a group, read and parsed. A subclass, not an owner, because a node has thousands of them.
 
-    `problem` is why there is no value though there is a file; None while all is well.
+    `silent`: it is missing or refused and is left alone until `rearm`. `problem` is why there is no value though there
+    is a file; None while all is well.
     """
 
-    __slots__ = ("_host", "_kept", "_parse", "problem", "silent")
+    __slots__ = ("_parse", "problem", "silent")
 
-    def __init__(self, host: HostRoot, relative: str, parse: Callable[[bytes], T]) -> None:
-        self._host = host
-        self._kept = host.keep(relative)
+    def __init__(self, host: HostRoot, folder: str, name: str, parse: Callable[[bytes], T]) -> None:
+        super().__init__(host, folder, name)
         self._parse = parse
         self.silent = False
         self.problem: FuyaodError | None = None
-
-    @property
-    def relative(self) -> str:
-        """Path below the host root."""
-        return self._kept.relative
 
     def value(self) -> T | None:
         """What the file says now; None when it is missing, refused or makes no sense."""
         if self.silent:
             return None
         try:
-            raw = self._kept.read()
+            raw = self.read()
         except HostFileError as error:
             # EOPNOTSUPP or EACCES: asking a thousand groups again each tick would cost more than all the rest.
-            self._kept.close()
+            self.close()
             self.silent, self.problem = True, error
             return None
         if raw is None:
@@ -64,15 +59,14 @@ class StatFile(Generic[T]):
         self.problem = None
         return found
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether a descriptor is open: it stays with its group, while a path may lead to another one."""
+        return self._fd >= 0
+
     def rearm(self) -> None:
         """Lets the next read try a missing or refused file again: controllers and PSI can be switched on later."""
-        if self.silent:
-            self._kept = self._host.keep(self.relative)
-            self.silent = False
-
-    def close(self) -> None:
-        """Gives the descriptor back."""
-        self._kept.close()
+        self._gone = self.silent = False
 
 
 class Group:
@@ -107,15 +101,15 @@ class Group:
         self.id = id
         self._host = host
         self._folder = folder
-        self._cpu = StatFile(host, folder + "/cpu.stat", parse_cpu_stat)
-        self._cpu_pressure = StatFile(host, folder + "/cpu.pressure", parse_group_pressure)
-        self._memory = StatFile(host, folder + "/memory.current", parse_counter)
-        self._memory_stat = StatFile(host, folder + "/memory.stat", parse_memory_stat)
-        self._memory_events = StatFile(host, folder + "/memory.events", parse_memory_events)
-        self._memory_pressure = StatFile(host, folder + "/memory.pressure", parse_group_pressure)
-        self._io = StatFile(host, folder + "/io.stat", parse_io_stat)
-        self._io_pressure = StatFile(host, folder + "/io.pressure", parse_group_pressure)
-        self._pids = StatFile(host, folder + "/pids.current", parse_counter)
+        self._cpu = StatFile(host, folder, "cpu.stat", parse_cpu_stat)
+        self._cpu_pressure = StatFile(host, folder, "cpu.pressure", parse_group_pressure)
+        self._memory = StatFile(host, folder, "memory.current", parse_counter)
+        self._memory_stat = StatFile(host, folder, "memory.stat", parse_memory_stat)
+        self._memory_events = StatFile(host, folder, "memory.events", parse_memory_events)
+        self._memory_pressure = StatFile(host, folder, "memory.pressure", parse_group_pressure)
+        self._io = StatFile(host, folder, "io.stat", parse_io_stat)
+        self._io_pressure = StatFile(host, folder, "io.pressure", parse_group_pressure)
+        self._pids = StatFile(host, folder, "pids.current", parse_counter)
         self._slow: CgroupSlow | None = None
         self._slow_at_ns = 0
         self._silent = 0
@@ -141,6 +135,8 @@ class Group:
 
         `gone` is set when it vanished before or while it was read.
         """
+        if not self._cpu.is_kept and self._is_another():
+            return self.last_words()
         cpu = self._cpu.value()
         cpu_pressure = self._cpu_pressure.value()
         current = self._memory.value()
@@ -204,6 +200,10 @@ class Group:
         if silent == self._silent:
             return False
         self._silent = silent
+        return self._is_another()
+
+    def _is_another(self) -> bool:
+        """Whether the folder is gone or has become another group's."""
         try:
             found = self._host.stat(self._folder)
         except HostFileError:

@@ -107,6 +107,22 @@ def test_service_restarted_while_link_count_stays_is_seen_in_the_same_tick(groun
     assert tree.samples[-1].memory_current_bytes == 6 * 4096
 
 
+def test_service_restarted_is_seen_without_descriptors_too(ground: Ground) -> None:
+    ground.host.budget.limit = 0
+    ground.tree.put("/system.slice/nginx.service", 5)
+    ground.observe()
+    times = os.stat(ground.tree.folder("/system.slice"))
+    ground.tree.replace("/system.slice/nginx.service", seed=6)
+    os.utime(ground.tree.folder("/system.slice"), ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    tree = ground.observe()
+
+    ours = [sample for sample in tree.samples if sample.id.unit == "nginx.service"]
+    assert [sample.gone for sample in ours] == [True, False]
+    assert ours[1].id.inode != ours[0].id.inode
+    assert ours[1].memory_current_bytes == 6 * 4096
+
+
 def test_swap_of_unobserved_for_observed_group_is_found_by_the_audit(ground: Ground) -> None:
     ground.tree.put("/system.slice/other.service")
     ground.observe()

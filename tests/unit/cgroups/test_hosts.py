@@ -16,7 +16,11 @@ from tests.hosts.faults import FaultyFiles
 from tests.hosts.shape import Layout, Psi
 
 RULES = (ServiceRule(unit="nginx.service", qos=QosClass.LS), ServiceRule(unit="batch*.slice", qos=QosClass.BE))
-RUNTIMES: dict[str, set[str | None]] = {"containerd": {"containerd", None}, "cri-o": {"cri-o"}, "docker": {"docker", None}}
+RUNTIMES: dict[str, set[str | None]] = {
+    "containerd": {"containerd", None},
+    "cri-o": {"cri-o"},
+    "docker": {"docker", None},
+}
 
 
 def _observe(made: Materialised, ticks: int = 1) -> CgroupTree:
