@@ -22,7 +22,6 @@ from tests.hosts.declare import HOSTS, Materialised, declare, materialise
 from tests.hosts.facts import CacheFact, CpuFact, DeviceFact, NicFact, NodeFact
 from tests.hosts.faults import FaultyFiles
 from tests.hosts.profiles import PROFILES
-from tests.unit.numa.trees import build
 
 MAX_CPU_S_1024_CPUS = 1.5
 """Five times what is promised: a shared and busy machine must not make the test fail, a quadratic reader must."""
@@ -35,7 +34,6 @@ def _host(made: Materialised) -> HostRoot:
 @pytest.mark.parametrize("name", HOSTS)
 def test_declared_host_is_observed_as_declared(name: str, tmp_path: Path) -> None:
     made = materialise(declare(name), tmp_path, pods=())
-    _add_cxl_devices(made)
 
     _assert_as_declared(made)
 
@@ -46,19 +44,6 @@ def test_declared_host_under_every_kernel_is_observed_as_declared(name: str, pro
     made = materialise(declare(name), tmp_path, profile=profile, pods=())
 
     _assert_as_declared(made)
-
-
-def _add_cxl_devices(made: Materialised) -> None:
-    """The DAX device through which a CXL region became a node: without it nothing tells CXL from other slow memory."""
-    if (made.root / "sys/bus/dax").exists():
-        return
-    for number, node in enumerate(node for node in made.nodes if node.kind == "cxl"):
-        home = f"devices/platform/ACPI0017:00/root0/decoder0.0/region{number}/dax_region{number}/dax{number}.0"
-        build(
-            made.root,
-            {f"sys/{home}/target_node": f"{node.node}\n"},
-            {f"sys/bus/dax/devices/dax{number}.0": f"../../../{home}"},
-        )
 
 
 def _assert_as_declared(made: Materialised) -> None:
