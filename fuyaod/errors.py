@@ -5,7 +5,11 @@
     │   └── HostDenied       ... for lack of permission; observers turn it into a finding that names the capability
     ├── HostParseError       a file was read and makes no sense: path and value
     ├── SettingsError        the settings file or an override is refused: file and TOML path
-    └── JournalError         the journal cannot be trusted or written; no actuator may touch the host then
+    ├── JournalError         the journal cannot be trusted or written; no actuator may touch the host then
+    └── ApiServerError       the Kubernetes API server is away or answers nonsense: go on from the last known state
+        ├── ApiDenied        ... 401 or 403: credentials or a role are missing, asking again soon does not help
+        ├── ApiExpired       ... 410: the version asked for is history, list again
+        └── ApiSilent        ... a watch has said nothing for too long: only a byte proves that it lives
 
 What vanished is no error: readers return None for ENOENT, ENODEV, ENOTDIR, ENXIO and ESRCH.
 """
@@ -65,6 +69,32 @@ class SettingsError(FuyaodError):
 
 class JournalError(FuyaodError):
     """The journal is damaged beyond its last line, or cannot be written."""
+
+
+class ApiServerError(FuyaodError):
+    """The Kubernetes API server could not be reached, refused, or answered what cannot be used.
+
+    Attributes:
+        code: HTTP status, None when no answer came.
+        retry_after_s: how long it asked to be left alone, None when it did not say.
+    """
+
+    def __init__(self, text: str, *, code: int | None = None, retry_after_s: float | None = None) -> None:
+        super().__init__(text)
+        self.code = code
+        self.retry_after_s = retry_after_s
+
+
+class ApiDenied(ApiServerError):
+    """401 or 403: the credentials are not accepted, or a role is missing."""
+
+
+class ApiExpired(ApiServerError):
+    """410 Gone: the resource version is older than the server's history."""
+
+
+class ApiSilent(ApiServerError):
+    """An open watch has not sent one byte for too long."""
 
 
 def host_error(doing: str, path: str, error: OSError) -> HostFileError:

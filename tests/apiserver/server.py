@@ -153,6 +153,11 @@ class FakeApiServer:
         for watch in tuple(self._watches):
             watch.abort()
 
+    def end_watches(self) -> None:
+        """End all watches politely, as at their timeout."""
+        for watch in tuple(self._watches):
+            watch.end()
+
     async def inject(self, line: bytes) -> None:
         """Write raw bytes into every open watch."""
         for watch in tuple(self._watches):

@@ -46,6 +46,7 @@ class WatchStream:
         self._timeout_s = float(query.get("timeoutSeconds") or _DEFAULT_TIMEOUT_S * random.uniform(1, 2))
         self._fault: Fault | None = None
         self._events_left = 0
+        self._ended = False
         self._request: web.Request | None = None
         self._response = web.StreamResponse(headers={"Content-Type": "application/json"})
         _check_initial(query, self._initial)
@@ -72,6 +73,11 @@ class WatchStream:
         """Write raw bytes into the stream, as a broken proxy would."""
         await self._response.write(line)
 
+    def end(self) -> None:
+        """End the stream politely, as at its timeout."""
+        self._ended = True
+        self._store.wake()
+
     def abort(self) -> None:
         """Cut the connection."""
         if self._request is not None and self._request.transport is not None:
@@ -83,7 +89,7 @@ class WatchStream:
         next_bookmark_at = loop.time() + self._settings.bookmark_every_s
         try:
             cursor = await self._start()
-            while not self._settings.closing:
+            while not self._settings.closing and not self._ended:
                 waker.clear()
                 if not self._is_silent():
                     cursor = await self._catch_up(cursor)

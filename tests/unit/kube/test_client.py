@@ -1,0 +1,229 @@
+"""The HTTP client: answers, limits, deadlines, credentials."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import subprocess
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from shutil import which
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+
+from fuyaod.errors import ApiDenied, ApiExpired, ApiServerError, ApiSilent
+from fuyaod.kube.address import ApiAddress
+from fuyaod.kube.client import KubeClient, Limits, api_error, parse_retry_after
+from tests.apiserver import Cut, FakeApiServer, Garbage, Hang, Refuse
+
+PODS = "/api/v1/pods"
+MakeClient = Callable[..., KubeClient]
+
+
+@pytest_asyncio.fixture
+async def make_client(apiserver: FakeApiServer) -> AsyncIterator[MakeClient]:
+    clients: list[KubeClient] = []
+
+    def make(*, url: str = "", token_file: str = "", ca_file: str = "", limits: Limits | None = None) -> KubeClient:
+        address = ApiAddress(url=url or apiserver.url, token_file=token_file, ca_file=ca_file)
+        clients.append(KubeClient(address, limits))
+        return clients[-1]
+
+    yield make
+    for client in clients:
+        await client.close()
+
+
+async def first_line(client: KubeClient, silent_after_s: float = 10) -> bytes | None:
+    async with client.watch(PODS, {"watch": "1"}, silent_after_s) as lines:
+        return await anext(lines)
+
+
+async def test_get_returns_the_body(make_client: MakeClient) -> None:
+    body = await make_client().get(PODS, {"fieldSelector": "spec.nodeName=x"})
+
+    assert body is not None
+    assert body.startswith(b'{"kind":"PodList"')
+
+
+async def test_get_of_what_is_not_there_is_none(make_client: MakeClient) -> None:
+    assert await make_client().get("/api/v1/namespaces/default/pods/none") is None
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (401, ApiDenied),
+        (403, ApiDenied),
+        (410, ApiExpired),
+        (429, ApiServerError),
+        (500, ApiServerError),
+        (503, ApiServerError),
+    ],
+)
+async def test_refusal_becomes_the_error_a_caller_acts_on(
+    apiserver: FakeApiServer, make_client: MakeClient, code: int, kind: type[ApiServerError]
+) -> None:
+    apiserver.faults.add(Refuse(code=code, retry_after_s=7, message="not today"))
+
+    with pytest.raises(ApiServerError, match=f"^cannot read .*/api/v1/pods: {code} not today$") as caught:
+        await make_client().get(PODS)
+
+    assert type(caught.value) is kind
+    assert (caught.value.code, caught.value.retry_after_s) == (code, 7.0)
+
+
+async def test_answer_above_the_limit_is_refused(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Garbage(body=b"x" * 200_000))
+
+    with pytest.raises(ApiServerError, match="answer of more than 100000 bytes"):
+        await make_client(limits=Limits(max_body_bytes=100_000)).get(PODS)
+
+
+async def test_hung_server_is_given_up_after_the_deadline(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Hang())
+
+    with pytest.raises(ApiServerError, match="no answer in time"):
+        await make_client(limits=Limits(connect_s=0.1, answer_s=0.1)).get(PODS)
+
+
+async def test_answer_cut_half_way_is_an_error(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Cut(verb="list"))
+
+    with pytest.raises(ApiServerError, match="cannot reach"):
+        await make_client().get(PODS)
+
+
+async def test_server_that_is_not_there_is_an_error(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    client = make_client()
+    await apiserver.stop()
+
+    with pytest.raises(ApiServerError, match="cannot reach") as caught:
+        await client.get(PODS)
+
+    assert caught.value.code is None
+
+
+async def test_watch_gives_lines_and_replaces_long_ones(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Garbage(verb="watch", body=b"x" * 500_000 + b"\nshort\n"))
+
+    async with make_client(limits=Limits(max_line_bytes=1000)).watch(PODS, {"watch": "1"}, 10) as lines:
+        assert [await anext(lines), await anext(lines)] == [None, b"short"]
+
+
+async def test_silent_watch_is_told_from_other_failures(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Hang(verb="watch"))
+
+    with pytest.raises(ApiSilent, match=r"no byte for 0\.05 s"):
+        await first_line(make_client(), 0.05)
+
+
+async def test_watch_refused_and_watch_cut_are_errors(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    client = make_client()
+    apiserver.faults.add(Refuse(verb="watch", code=410, times=1))
+    with pytest.raises(ApiExpired):
+        await first_line(client)
+
+    apiserver.faults.add(Cut(verb="watch"))
+    apiserver.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}})
+    task = asyncio.create_task(first_line(client))
+    while not apiserver.open_watches:  # noqa: ASYNC110 the state is the server's
+        await asyncio.sleep(0.001)
+    apiserver.cut_watches()
+    with pytest.raises(ApiServerError, match="cannot reach"):
+        await task
+
+
+async def test_token_replaced_between_two_requests_is_used(
+    apiserver: FakeApiServer, make_client: MakeClient, tmp_path: Path
+) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("one")
+    apiserver.token = "one"
+    client = make_client(token_file=str(token_file))
+    assert await client.get(PODS) is not None
+
+    apiserver.token = "two"
+    with pytest.raises(ApiDenied) as caught:
+        await client.get(PODS)
+    token_file.write_text("two")
+
+    assert await client.get(PODS) is not None
+    assert "one" not in str(caught.value)
+
+
+async def test_redirect_is_not_followed_with_our_token(make_client: MakeClient, tmp_path: Path) -> None:
+    seen: list[str | None] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        seen.append(request.headers.get("Authorization"))
+        return web.Response(status=302, headers={"Location": "/elsewhere"})
+
+    token_file = tmp_path / "token"
+    token_file.write_text("secret")
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    client = make_client(url=f"http://127.0.0.1:{runner.addresses[0][1]}", token_file=str(token_file))
+
+    with pytest.raises(ApiServerError, match="302"):
+        await client.get(PODS)
+
+    assert seen == ["Bearer secret"]
+    await client.close()
+    await runner.cleanup()
+
+
+def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
+    """A self-signed certificate for 127.0.0.1 and its key."""
+    certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subject = ["-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"]
+    files = ["-keyout", str(key), "-out", str(certificate)]
+    subprocess.run([*command, *subject, *files], check=True, capture_output=True)
+    return certificate, key
+
+
+@pytest.mark.skipif(which("openssl") is None, reason="needs the openssl command to make certificates")
+class TestTls:
+    """Certificates are checked against the CA file, which may be replaced."""
+
+    @pytest.fixture
+    def pairs(self, tmp_path: Path) -> list[tuple[Path, Path]]:
+        return [make_certificate(tmp_path, name) for name in ("one", "two")]
+
+    async def test_certificate_of_another_authority_is_refused_until_the_ca_file_is_replaced(
+        self, pairs: list[tuple[Path, Path]], make_client: MakeClient, tmp_path: Path
+    ) -> None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*pairs[0])
+        ca_file = tmp_path / "ca.crt"
+        ca_file.write_bytes(pairs[1][0].read_bytes())
+
+        async with FakeApiServer(tls=context) as server:
+            client = make_client(url=server.url, ca_file=str(ca_file))
+            with pytest.raises(ApiServerError, match="cannot reach"):
+                await client.get(PODS)
+            replacement = tmp_path / "new.crt"
+            replacement.write_bytes(pairs[0][0].read_bytes())
+            replacement.rename(ca_file)
+
+            assert await client.get(PODS) is not None
+            await client.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("7", 7.0), ("0", 0.0), ("9999", 300.0), ("9" * 400, 300.0), ("", None), ("-1", None), ("Wed, 21 Oct 2026", None)],
+)
+def test_retry_after_in_seconds_is_capped_and_anything_else_ignored(text: str, seconds: float | None) -> None:
+    assert parse_retry_after(text) == seconds
+
+
+def test_code_of_an_error_event_gives_the_same_classes() -> None:
+    assert [type(api_error("cannot", code)) for code in (410, 403, 500)] == [ApiExpired, ApiDenied, ApiServerError]
