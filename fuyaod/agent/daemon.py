@@ -20,7 +20,7 @@ from fuyaod.agent.loops import feed_watchdog, observe_forever, watch_settings
 from fuyaod.agent.metrics.collect import SnapshotCollector, make_registry
 from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile
-from fuyaod.agent.sources import KubernetesTask, kubernetes_task
+from fuyaod.agent.sources import kubernetes_task
 from fuyaod.doctor.decide import diagnose
 from fuyaod.doctor.observe import observe_facts
 from fuyaod.hostfs import HostRoot
@@ -32,7 +32,8 @@ from fuyaod.numa.observe import HotplugEvents
 from fuyaod.rpc.server import serve_rpc
 
 DEAD_AFTER_S: Final = 30.0
-"""Liveness fails when the observing loop has not come round for so long: far above any interval's own delay."""
+"""Liveness fails when the observing loop has not come round for its interval and so long: far above any delay of a busy
+machine."""
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +82,7 @@ class Daemon:
         self._counters = AgentCounters()
         self._journalist = Journalist(log)
         self._hangup = asyncio.Event()
-        self._kubernetes: KubernetesTask | None = kubernetes_task(file.current, environment, host, log)
+        self._kubernetes = kubernetes_task(file.current, environment, host, clock.monotonic_ns)
         self._observer: NodeObserver | None = None
         self.latest = Latest(clock.monotonic_ns())
         self.capabilities: tuple[Finding, ...] = ()
@@ -129,24 +130,24 @@ class Daemon:
         if opened.value is not None:
             stack.callback(opened.value.close)
             drain = opened.value.drain
-        sources = () if self._kubernetes is None else (self._kubernetes.source,)
+        sources = (self._kubernetes.source,)
         self._observer = NodeObserver(self._host, self._file.current, sources=sources, drain_events=drain)
         stack.callback(self._observer.close)
         return self._observer
 
     async def _open_faces(self, stack: AsyncExitStack) -> Places:
-        settings = self._file.current
         url = None
-        if settings.http.listen:
+        listen = self._file.current.http.listen
+        if listen:
             registry = make_registry(SnapshotCollector(self.latest.get, self._counters, self._clock.monotonic_ns))
             health = Liveness(
                 last_tick_ns=self.latest.last_tick_ns,
                 latest=self.latest.get,
                 now_ns=self._clock.monotonic_ns,
-                dead_after_s=DEAD_AFTER_S + settings.observe.interval_ms / 1000,
-                stale_after_s=settings.http.stale_after_s,
+                dead_after_s=self._dead_after_s,
+                stale_after_s=lambda: self._file.current.http.stale_after_s,
             )
-            url = await stack.enter_async_context(serve_http(make_app(registry, health), settings.http.listen))
+            url = await stack.enter_async_context(serve_http(make_app(registry, health), listen))
         socket = await stack.enter_async_context(serve_rpc(self._socket_path, self.latest.get, self._is_ready))
         return Places(url=url, socket=socket)
 
@@ -171,11 +172,13 @@ class Daemon:
             group.create_task(
                 watch_settings(self._file, self._hangup, self._counters, log, self._take), name="settings"
             ),
-            group.create_task(feed_watchdog(self._notifier, self.latest, clock, DEAD_AFTER_S), name="watchdog"),
+            group.create_task(feed_watchdog(self._notifier, self.latest, clock, self._dead_after_s), name="watchdog"),
         ]
-        if self._kubernetes is not None:
-            tasks.append(group.create_task(self._kubernetes.run(self._counters), name="kubernetes"))
+        tasks.append(group.create_task(self._kubernetes.run(), name="kubernetes"))
         return tasks
+
+    def _dead_after_s(self) -> float:
+        return DEAD_AFTER_S + self._file.current.observe.interval_ms / 1000
 
     def _is_ready(self) -> bool:
         snapshot = self.latest.snapshot

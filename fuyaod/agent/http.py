@@ -29,8 +29,8 @@ class Liveness(msgspec.Struct, frozen=True, kw_only=True):
     last_tick_ns: Callable[[], int]
     latest: Callable[[], NodeSnapshot | None]
     now_ns: Callable[[], int]
-    dead_after_s: float
-    stale_after_s: float
+    dead_after_s: Callable[[], float]
+    stale_after_s: Callable[[], float]
 
 
 def make_app(registry: CollectorRegistry, health: Liveness) -> web.Application:
@@ -42,7 +42,7 @@ def make_app(registry: CollectorRegistry, health: Liveness) -> web.Application:
 
     async def healthz(_: web.Request) -> web.Response:
         idle_s = (health.now_ns() - health.last_tick_ns()) / 1e9
-        alive = idle_s <= health.dead_after_s
+        alive = idle_s <= health.dead_after_s()
         return _answer({"status": "ok" if alive else "stuck", "last_tick_s": round(idle_s, 3)}, alive)
 
     async def readyz(_: web.Request) -> web.Response:
@@ -50,7 +50,7 @@ def make_app(registry: CollectorRegistry, health: Liveness) -> web.Application:
         if snapshot is None:
             return _answer({"status": "starting", "snapshot_age_s": None}, ok=False)
         age_s = (health.now_ns() - snapshot.at_ns) / 1e9
-        fresh = age_s <= health.stale_after_s
+        fresh = age_s <= health.stale_after_s()
         return _answer(
             {"status": "ok" if fresh else "stale", "snapshot_age_s": round(age_s, 3), "seq": snapshot.seq}, fresh
         )

@@ -109,11 +109,13 @@ async def watch_settings(
         log.info("settings_taken", needs_restart=list(needs_restart(old, fresh)))
 
 
-async def feed_watchdog(notifier: SystemdNotifier, latest: Latest, clock: Clock, dead_after_s: float) -> None:
+async def feed_watchdog(
+    notifier: SystemdNotifier, latest: Latest, clock: Clock, dead_after_s: Callable[[], float]
+) -> None:
     """Feeds systemd's watchdog as long as the observing loop comes round."""
     if notifier.watchdog_s is None:
         return
     while True:
-        if (clock.monotonic_ns() - latest.tick_ns) / 1e9 <= dead_after_s:
+        if (clock.monotonic_ns() - latest.tick_ns) / 1e9 <= dead_after_s():
             notifier.alive()
         await asyncio.sleep(notifier.watchdog_s)

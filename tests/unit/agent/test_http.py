@@ -40,8 +40,8 @@ async def url(node: Node) -> AsyncIterator[str]:
         last_tick_ns=lambda: node.tick_ns,
         latest=lambda: node.snapshot,
         now_ns=lambda: node.now_ns,
-        dead_after_s=30,
-        stale_after_s=15,
+        dead_after_s=lambda: 30,
+        stale_after_s=lambda: 15,
     )
     async with serve_http(make_app(CollectorRegistry(), health), "127.0.0.1:0") as where:
         yield where
@@ -91,7 +91,13 @@ async def test_second_server_on_one_port_is_told_what_to_do(url: str, node: Node
     listen = url.removeprefix("http://")
     app = make_app(
         CollectorRegistry(),
-        Liveness(last_tick_ns=lambda: 0, latest=lambda: None, now_ns=lambda: 0, dead_after_s=1, stale_after_s=1),
+        Liveness(
+            last_tick_ns=lambda: 0,
+            latest=lambda: None,
+            now_ns=lambda: 0,
+            dead_after_s=lambda: 1,
+            stale_after_s=lambda: 1,
+        ),
     )
 
     with pytest.raises(FuyaodError, match=r"cannot listen on .*http\.listen"):

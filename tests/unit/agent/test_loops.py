@@ -204,7 +204,7 @@ async def test_watchdog_is_fed_while_the_loop_comes_round_and_not_when_stuck(tmp
         manager.settimeout(5)
         notifier = SystemdNotifier({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "20000"}, pid=1)
         time, latest = FakeTime(), Latest(0)
-        task = asyncio.create_task(feed_watchdog(notifier, latest, time.clock(), dead_after_s=30))
+        task = asyncio.create_task(feed_watchdog(notifier, latest, time.clock(), dead_after_s=lambda: 30))
         assert await asyncio.to_thread(manager.recv, 100) == b"WATCHDOG=1"
 
         time.ns = 31 * 1_000_000_000
