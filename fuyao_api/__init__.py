@@ -1,1 +1,1 @@
-"""Messages and services that the node agent and the cluster side share, generated from the `.proto` files beside this file."""
+"""Messages and services that node agent and cluster side share, generated from the `.proto` files in this package."""

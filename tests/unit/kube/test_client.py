@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from shutil import which
 
@@ -16,7 +17,7 @@ from aiohttp import web
 from fuyaod.errors import ApiDenied, ApiExpired, ApiServerError, ApiSilent
 from fuyaod.kube.address import ApiAddress
 from fuyaod.kube.client import KubeClient, Limits, api_error, parse_retry_after
-from tests.apiserver import Cut, FakeApiServer, Garbage, Hang, Refuse
+from tests.apiserver import Cut, FakeApiServer, Garbage, Hang, Refuse, Stall
 
 PODS = "/api/v1/pods"
 MakeClient = Callable[..., KubeClient]
@@ -34,6 +35,18 @@ async def make_client(apiserver: FakeApiServer) -> AsyncIterator[MakeClient]:
     yield make
     for client in clients:
         await client.close()
+
+
+@asynccontextmanager
+async def serve(answer: Callable[[web.Request], Awaitable[web.Response]]) -> AsyncIterator[str]:
+    """A server that gives one answer to everything."""
+    app = web.Application()
+    app.router.add_get("/{path:.*}", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    await runner.cleanup()
 
 
 async def first_line(client: KubeClient, silent_after_s: float = 10) -> bytes | None:
@@ -94,6 +107,24 @@ async def test_answer_cut_half_way_is_an_error(apiserver: FakeApiServer, make_cl
 
     with pytest.raises(ApiServerError, match="cannot reach"):
         await make_client().get(PODS)
+
+
+async def test_answer_that_stops_half_way_is_given_up(apiserver: FakeApiServer, make_client: MakeClient) -> None:
+    apiserver.faults.add(Stall(verb="list"))
+
+    with pytest.raises(ApiServerError, match="the answer stopped half-way"):
+        await make_client(limits=Limits(answer_s=0.1)).get(PODS)
+
+
+async def test_refusal_with_a_huge_body_is_still_the_refusal(make_client: MakeClient) -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(status=503, body=b"x" * 100_000)
+
+    async with serve(answer) as url:
+        client = make_client(url=url)
+        with pytest.raises(ApiServerError, match=r"503 Service Unavailable$"):
+            await client.get(PODS)
+        await client.close()
 
 
 async def test_server_that_is_not_there_is_an_error(apiserver: FakeApiServer, make_client: MakeClient) -> None:
@@ -163,20 +194,14 @@ async def test_redirect_is_not_followed_with_our_token(make_client: MakeClient, 
 
     token_file = tmp_path / "token"
     token_file.write_text("secret")
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    client = make_client(url=f"http://127.0.0.1:{runner.addresses[0][1]}", token_file=str(token_file))
 
-    with pytest.raises(ApiServerError, match="302"):
-        await client.get(PODS)
+    async with serve(answer) as url:
+        client = make_client(url=url, token_file=str(token_file))
+        with pytest.raises(ApiServerError, match="302"):
+            await client.get(PODS)
+        await client.close()
 
     assert seen == ["Bearer secret"]
-    await client.close()
-    await runner.cleanup()
 
 
 def make_certificate(folder: Path, name: str) -> tuple[Path, Path]:
