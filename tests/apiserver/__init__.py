@@ -10,7 +10,7 @@ on demand), defaulting of built-in kinds beyond what the tests of this project r
 aggregated discovery, the OpenAPI documents.
 """
 
-from tests.apiserver.faults import Cut, Fault, Garbage, Hang, Latency, Refuse
+from tests.apiserver.faults import Cut, Fault, Garbage, Hang, Latency, Refuse, Stall
 from tests.apiserver.server import FakeApiServer
 
-__all__ = ["Cut", "FakeApiServer", "Fault", "Garbage", "Hang", "Latency", "Refuse"]
+__all__ = ["Cut", "FakeApiServer", "Fault", "Garbage", "Hang", "Latency", "Refuse", "Stall"]

@@ -35,6 +35,11 @@ class Hang(Fault):
 
 
 @dataclass(kw_only=True)
+class Stall(Fault):
+    """Half the answer is sent, then nothing more comes on the open connection."""
+
+
+@dataclass(kw_only=True)
 class Refuse(Fault):
     """The request is answered with a Status of `code`, and Retry-After when `retry_after_s` is given."""
 

@@ -10,7 +10,7 @@ from typing import Self
 from aiohttp import web
 
 from tests.apiserver.errors import ApiError, JsonObject, not_found
-from tests.apiserver.faults import Cut, Fault, Faults, Garbage, Hang, Latency, Refuse
+from tests.apiserver.faults import Cut, Fault, Faults, Garbage, Hang, Latency, Refuse, Stall
 from tests.apiserver.kinds import Registry, Resource
 from tests.apiserver.routes import Routes, error_response
 from tests.apiserver.store import Store, clone
@@ -220,8 +220,14 @@ class FakeApiServer:
                 await asyncio.Event().wait()
             case Garbage():
                 return web.Response(body=fault.body, content_type="application/json")
+            case Stall():
+                await _answer_half(request, await self._routes.answer(request, target))
+                await asyncio.Event().wait()
             case Cut():
                 await _answer_half(request, await self._routes.answer(request, target))
+                if request.transport is not None:
+                    request.transport.abort()
+                raise ConnectionAbortedError
         return await self._routes.answer(request, target)
 
     async def _watch(self, request: web.Request, target: Target, fault: Fault | None) -> web.StreamResponse:
@@ -239,9 +245,6 @@ async def _answer_half(request: web.Request, whole: web.Response) -> None:
     partial = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": str(len(body))})
     await partial.prepare(request)
     await partial.write(body[: len(body) // 2])
-    if request.transport is not None:
-        request.transport.abort()
-    raise ConnectionAbortedError
 
 
 def _seen(request: web.Request, target: Target | None) -> Seen:

@@ -1022,7 +1022,7 @@ async def things(cluster: Cluster) -> Things:
 async def test_crd_is_established_and_discovered(cluster: Cluster, things: Things) -> None:
     crd = await cluster.ok("GET", things.crd)
     listed = await cluster.ok("GET", things.path)
-    discovered = await cluster.ok("GET", f"/apis/{things.group}/v1")
+    discovered = await cluster.until("GET", f"/apis/{things.group}/v1", 200)
 
     conditions = {item["type"]: item["status"] for item in crd.body["status"]["conditions"]}
     assert (conditions["Established"], conditions["NamesAccepted"]) == ("True", "True")

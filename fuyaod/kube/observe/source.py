@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from random import Random
 from typing import Annotated, Final
 
@@ -25,7 +25,7 @@ from fuyaod.model.values import Value
 PODS: Final = "/api/v1/pods"
 MAX_ITEM_BYTES: Final = 2 * 1024 * 1024
 SOUND_WATCH_S: Final = 5.0
-"""A watch that ends sooner is a failure, however politely it ended: the next one waits."""
+"""A watch that lasted so long proves that the server is well: the back-off begins anew."""
 
 _LIST_AGAIN_CODES: Final = frozenset({400, 404, 422})
 """The server does not accept our version: it is another server, or one restored from a backup."""
@@ -101,26 +101,30 @@ class KubernetesPodSource:
 
     async def _follow_forever(self) -> None:
         while True:
-            began_ns = self._now_ns()
-            try:
-                if self._version is None:
-                    await self._list()
-                await self._watch()
-                wait_s = 0.0
-            except ApiExpired as error:
+            await self._sleep(self._wait_s(await self._follow_once()))
+
+    async def _follow_once(self) -> ApiServerError | None:
+        """List if need be, and watch until that ends; returns what it ended with."""
+        try:
+            if self._version is None:
+                await self._list()
+            await self._watch()
+        except ApiServerError as error:
+            if isinstance(error, ApiExpired):
                 self._version = None
-                self._health.failed(error)
-                wait_s = self._random.uniform(0, self._timing.relist_jitter_s)
-            except ApiServerError as error:
-                if error.code in _LIST_AGAIN_CODES:
-                    self._version = self._floor = None
-                self._health.failed(error, silent=isinstance(error, ApiSilent))
-                wait_s = self._backoff.next_s() if error.retry_after_s is None else error.retry_after_s
-            if self._now_ns() - began_ns >= SOUND_WATCH_S * 1e9:
-                self._backoff.reset()
-            elif wait_s == 0:
-                wait_s = self._backoff.next_s()
-            await self._sleep(wait_s)
+            elif error.code in _LIST_AGAIN_CODES:
+                self._version = self._floor = None
+            self._health.failed(error, silent=isinstance(error, ApiSilent))
+            return error
+        return None
+
+    def _wait_s(self, error: ApiServerError | None) -> float:
+        """Seconds until the next try. A watch that ended in peace waits too: a broken proxy may end each at once."""
+        if isinstance(error, ApiExpired):
+            return self._random.uniform(0, self._timing.relist_jitter_s)
+        if error is not None and error.retry_after_s:
+            return error.retry_after_s
+        return self._backoff.next_s()
 
     async def _list(self) -> None:
         """Take the pods that exist. From the server's cache: any age at first, later at least as new as what we
@@ -171,15 +175,23 @@ class KubernetesPodSource:
         }
         async with self._client.watch(PODS, query, self._timing.silent_after_s) as lines:
             self._health.accepted()
+            await self._take_lines(lines)
+        self._health.answered()
+        if self._doubtful:
+            self._version = None
+
+    async def _take_lines(self, lines: AsyncIterator[bytes | None]) -> None:
+        began_ns = self._now_ns()
+        try:
             async for line in lines:
                 self._health.answered()
                 if line is None:
                     self._miss()
                 else:
                     self._take_line(line)
-        self._health.answered()
-        if self._doubtful:
-            self._version = None
+        finally:
+            if self._now_ns() - began_ns >= SOUND_WATCH_S * 1e9:
+                self._backoff.reset()
 
     def _take_line(self, line: bytes) -> None:
         """Apply one event. Raises ApiServerError, or one of its kinds, for an ERROR event."""

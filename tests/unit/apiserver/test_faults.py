@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from tests.apiserver import Cut, FakeApiServer, Fault, Garbage, Hang, Latency, Refuse
+from tests.apiserver import Cut, FakeApiServer, Fault, Garbage, Hang, Latency, Refuse, Stall
 
 PODS = "/api/v1/pods"
 DEADLINE_S = 10.0
@@ -99,6 +99,17 @@ async def test_hang_answers_not_one_byte(apiserver: FakeApiServer, http: aiohttp
 
     with pytest.raises(TimeoutError):
         await http.get(PODS, timeout=aiohttp.ClientTimeout(total=SILENCE_S))
+
+
+async def test_stalled_list_begins_and_never_ends(apiserver: FakeApiServer, http: aiohttp.ClientSession) -> None:
+    apiserver.faults.add(Stall(verb="list"))
+
+    async with http.get(PODS) as response:
+        first = await response.content.readany()
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(response.content.readany(), SILENCE_S)
+
+    assert first.startswith(b'{"kind":"PodList"')
 
 
 async def test_hung_watch_is_accepted_and_silent(

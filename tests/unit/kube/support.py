@@ -57,6 +57,7 @@ class Follower:
         self.timing = Timing()
         self.limits = Limits()
         self.token_file = ""
+        self.now_ns: Callable[[], int] = time.monotonic_ns
         self.source: KubernetesPodSource
         self._client: KubeClient | None = None
         self._task: asyncio.Task[None] | None = None
@@ -67,7 +68,7 @@ class Follower:
         self.source = KubernetesPodSource(
             self._client,
             "n1",
-            time.monotonic_ns,
+            self.now_ns,
             owner_labels=owner_labels,
             timing=self.timing,
             random=Random(7),
@@ -91,7 +92,7 @@ class Follower:
 
     @property
     def report(self) -> SourceReport:
-        return self.source.report(TREE, time.monotonic_ns())
+        return self.source.report(TREE, self.now_ns())
 
     @property
     def health(self) -> SourceHealth:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -183,6 +184,23 @@ async def test_token_replaced_between_two_requests_is_used(
 
     assert await client.get(PODS) is not None
     assert "one" not in str(caught.value)
+
+
+async def test_refused_token_is_read_again_though_its_file_looks_the_same(
+    apiserver: FakeApiServer, make_client: MakeClient, tmp_path: Path
+) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("one")
+    apiserver.token = "one"
+    client = make_client(token_file=str(token_file))
+    await client.get(PODS)
+    stat = token_file.stat()
+    token_file.write_text("two")
+    os.utime(token_file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    apiserver.token = "two"
+
+    assert await client.get(PODS) is not None
 
 
 async def test_redirect_is_not_followed_with_our_token(make_client: MakeClient, tmp_path: Path) -> None:

@@ -419,6 +419,36 @@ async def test_watches_that_end_at_once_are_asked_for_ever_more_slowly(
     assert apiserver.count("list", "pods") == 1
 
 
+async def test_back_off_begins_anew_after_a_watch_that_lasted(apiserver: FakeApiServer, follower: Follower) -> None:
+    now_s = [100]
+    follower.now_ns = lambda: now_s[0] * 10**9
+    apiserver.faults.add(Refuse(verb="list", code=500, times=12))
+    await follower.synced()
+    before = len(follower.sleeps.asked_s)
+
+    now_s[0] += 10
+    apiserver.faults.add(Refuse(verb="watch", code=503, times=3))
+    apiserver.cut_watches()
+    await until(lambda: len(follower.sleeps.asked_s) >= before + 3)
+
+    assert max(follower.sleeps.asked_s[:before]) > 3
+    for asked_s, ceiling_s in zip(follower.sleeps.asked_s[before:], (0.8, 1.6, 3.2), strict=False):
+        assert asked_s <= ceiling_s
+
+
+@pytest.mark.parametrize("code", [400, 404, 422])
+async def test_server_that_does_not_accept_our_version_is_listed_from_scratch(
+    apiserver: FakeApiServer, follower: Follower, code: int
+) -> None:
+    apiserver.faults.add(Refuse(verb="watch", code=code, times=1))
+
+    await follower.synced()
+
+    listed = [seen.query for seen in apiserver.requests if seen.verb == "list"]
+    assert [query["resourceVersion"] for query in listed] == ["0", "0"]
+    assert "resourceVersionMatch" not in listed[1]
+
+
 async def test_load_of_a_quiet_hour_is_one_list_and_one_watch(apiserver: FakeApiServer, follower: Follower) -> None:
     for n in range(50):
         apiserver.create(make_pod(f"p{n}"))
