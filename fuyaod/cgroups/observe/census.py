@@ -22,12 +22,20 @@ class _Seen(NamedTuple):
     born_s: float
 
 
+def use_proc_of(host: HostRoot) -> None:
+    """Points psutil at the host's `/proc` for the whole process: for an agent in a container with the host in `/host`.
+
+    Not for a declared tree or a capture: those are no processes.
+    """
+    psutil.PROCFS_PATH = host.absolute("proc")
+
+
 class CensusObserver:
     """Looks at some processes per call, so that no tick is long.
 
     Names, CPU time, memory, threads and groups are read; command lines, users and environments are not. Processes in
     pods are counted only. psutil reads one machine's `/proc`, so there is no census of a declared tree: the root must
-    be `/`, or the caller sets `psutil.PROCFS_PATH` to the `proc` folder of the root (`/host/proc` in a container).
+    be `/`, or the caller says with `use_proc_of` that the root is this machine too (`/host` in a container).
 
     Args:
         host: the host whose processes these are.

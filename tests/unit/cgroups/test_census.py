@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fuyaod.cgroups.observe import CensusObserver
+from fuyaod.cgroups.observe import CensusObserver, use_proc_of
 from fuyaod.hostfs import HostRoot, OsFiles
 from fuyaod.model.settings import Observe
 
@@ -161,9 +161,10 @@ def test_census_of_declared_tree_does_not_speak_of_this_machine(tmp_path: Path) 
     assert observer.step(0) is None
 
 
-def test_census_follows_the_proc_folder_psutil_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_census_of_host_in_a_container_reads_the_hosts_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "proc").symlink_to("/proc")
-    monkeypatch.setattr(psutil, "PROCFS_PATH", str(tmp_path / "proc"))
+    monkeypatch.setattr(psutil, "PROCFS_PATH", "/proc")  # put back afterwards
+    use_proc_of(HostRoot(tmp_path))
     observer = CensusObserver(HostRoot(tmp_path), Observe(census_chunk=10_000))
 
     census = observer.step(0)
