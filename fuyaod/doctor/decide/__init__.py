@@ -1,7 +1,7 @@
 """Judges the facts. Pure: no file, no clock, no environment.
 
 To add a check, write a function `(facts) -> Finding | None` in the module of its area, yield it there, add a row to
-docs/doctor.md and both directions to `tests/unit/doctor/scenarios.py`.
+docs/doctor.md and both directions to `tests/unit/doctor/cases_*.py`.
 """
 
 from __future__ import annotations

@@ -99,6 +99,23 @@ def test_diagnose_without_own_process_says_nothing_about_privileges() -> None:
     assert not [name for name in by_id(but(process=None)) if name.startswith(("privilege.", "psi.trigger"))]
 
 
+@pytest.mark.parametrize(
+    ("facts", "unknown"),
+    [
+        (but("cgroup", mount_options=None), {"cgroup.writable", "cgroup.memory_recursiveprot"}),
+        (but("cgroup", levels=()), {"cgroup.delegation"}),
+        (but("cpu", present=None), {"cpu.offline"}),
+        (but("cpu", online=None), {"cpu.offline", "kubelet.offline_cpus"}),
+        (but("kubelet", cpu_state=None), {"kubelet.state", "kubelet.offline_cpus"}),
+        (but("process", no_new_privs=None), {"privilege.no_new_privs"}),
+        (but("clock", kernel_synchronised=None, sync_daemons=()), {"clock.sync"}),
+    ],
+    ids=lambda value: ",".join(sorted(value)) if isinstance(value, set) else "",
+)
+def test_diagnose_unknown_fact_leaves_its_findings_out(facts: HostFacts, unknown: set[str]) -> None:
+    assert set(by_id(IDEAL)) - set(by_id(facts)) == unknown
+
+
 def test_diagnose_without_kubelet_leaves_its_policies_out() -> None:
     names = set(by_id(but("kubelet", folder=False)))
 

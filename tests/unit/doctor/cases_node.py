@@ -1,0 +1,295 @@
+"""What goes wrong with kubelet, devices, memory, CPUs and clocks, and what must be said then."""
+
+from __future__ import annotations
+
+import msgspec
+
+from fuyaod.model.cpuset import CpuSet
+from fuyaod.model.facts import MemoryManagerState
+from tests.unit.doctor.case import (
+    A3,
+    DEGRADED,
+    MISSING,
+    NO_NODES,
+    OK,
+    STATE,
+    UNBOUND,
+    Case,
+    refused,
+    replace,
+    static,
+)
+from tests.unit.doctor.ideal import CPUS, GPU, but, memory_node
+
+KUBELET = (
+    Case(
+        "kubelet.present", "bare metal", replace(but("kubelet", folder=False), "cgroup", pod_roots=()), OK, "no kubelet"
+    ),
+    Case("kubelet.present", "not mounted", but("kubelet", folder=False), MISSING, "/kubepods.slice", "mount /var/lib"),
+    Case(
+        "kubelet.present",
+        "denied",
+        msgspec.structs.replace(but("kubelet", folder=False), refused=(refused("/var/lib/kubelet", denied=True),)),
+        DEGRADED,
+        "cannot read",
+        "sudo",
+    ),
+    Case("kubelet.config", "elsewhere", but("kubelet", config=None), DEGRADED, "--config", "link"),
+    Case(
+        "kubelet.config",
+        "denied",
+        msgspec.structs.replace(
+            but("kubelet", config=None), refused=(refused("/var/lib/kubelet/config.yaml", denied=True),)
+        ),
+        DEGRADED,
+        "cannot read",
+        "sudo",
+    ),
+    Case("kubelet.state", "denied", but(refused=(refused(STATE, denied=True),)), DEGRADED, "cannot read", "sudo"),
+    Case(
+        "kubelet.state", "damaged", but(refused=(refused(STATE, denied=False),)), DEGRADED, "cannot read", "rm " + STATE
+    ),
+    Case(
+        "kubelet.state",
+        "not restarted",
+        but("kubelet", config={"cpuManagerPolicy": "static"}),
+        DEGRADED,
+        "says none",
+        "systemctl start kubelet",
+    ),
+    Case(
+        "kubelet.cpu_policy",
+        "static",
+        but("kubelet", **static(CpuSet((0, 1)), CpuSet.from_range(4, 7))),
+        DEGRADED,
+        "CPUs 4-7 of 2",
+        "cpuManagerPolicy: none",
+    ),
+    Case(
+        "kubelet.cpu_policy",
+        "static, none given",
+        but("kubelet", **static(CPUS, CpuSet())),
+        DEGRADED,
+        "no CPUs so far",
+        "none",
+    ),
+    Case(
+        "kubelet.memory_policy",
+        "static",
+        but("kubelet", memory_state=MemoryManagerState(policy="Static", containers=3)),
+        DEGRADED,
+        "3 containers",
+        "memoryManagerPolicy: None",
+    ),
+    Case(
+        "kubelet.topology_policy",
+        "restricted",
+        but("kubelet", config={"topologyManagerPolicy": "restricted"}),
+        DEGRADED,
+        "restricted, scope container",
+        "best-effort",
+    ),
+    Case(
+        "kubelet.offline_cpus",
+        "gone",
+        but("kubelet", **static(CPUS, CpuSet((8,)))),
+        DEGRADED,
+        "CPUs 8 of",
+        "rm " + STATE,
+    ),
+    Case(
+        "kubelet.offline_cpus",
+        "added",
+        but("kubelet", **static(CpuSet((0,)), CpuSet())),
+        DEGRADED,
+        "1-7 are online",
+        "rm",
+    ),
+    Case("kubelet.offline_cpus", "none", but("kubelet", **static(CPUS, CpuSet())), OK, "0-7"),
+    Case(
+        "kubelet.cgroup_driver",
+        "both",
+        but("cgroup", pod_roots=("/kubepods", "/kubepods.slice")),
+        DEGRADED,
+        "both",
+        "rmdir",
+    ),
+    Case("kubelet.cgroup_driver", "mismatch", but("cgroup", pod_roots=("/kubepods",)), DEGRADED, "systemd", "cgroupfs"),
+    Case("kubelet.reserved_cpus", "none", but("kubelet", config={}), DEGRADED, "no reserved", "reservedSystemCPUs"),
+    Case("kubelet.pod_resources", "absent", but("kubelet", pod_resources_socket=False), MISSING, "no /var", "hostPath"),
+    Case(
+        "kubelet.device_plugins",
+        "none",
+        but("kubelet", device_plugins=()),
+        MISSING,
+        "no device plugin",
+        "ascend-device",
+    ),
+    Case("kubelet.device_plugins", "no folder", but("kubelet", device_plugins=None), MISSING, "no /var", "mount"),
+    Case("runtime.socket", "absent", but("runtime", sockets=()), MISSING, "no socket", "/run/containerd"),
+    Case("runtime.nri", "containerd", but("runtime", nri_socket=None), MISSING, "nri.sock", "disable = false"),
+    Case(
+        "runtime.nri",
+        "cri-o",
+        but("runtime", nri_socket=None, sockets=("/run/crio/crio.sock",)),
+        MISSING,
+        "nri",
+        "enable_nri",
+    ),
+)
+NO_DRIVER = {"davinci_nodes": (), "davinci_manager": False}
+DEVICES = (
+    Case("npu.present", "dropped", but("accelerators", devices=(GPU,)), DEGRADED, "24.1.rc3", "lspci -d 19e5:"),
+    Case(
+        "npu.present",
+        "none expected",
+        but("accelerators", devices=(), **NO_DRIVER, ascend_version=None),
+        OK,
+        "no Ascend",
+    ),
+    Case(
+        "npu.driver",
+        "not installed",
+        but("accelerators", **NO_DRIVER, ascend_version=None),
+        MISSING,
+        "no /dev/davinci*",
+        ".run --full",
+    ),
+    Case("npu.driver", "not loaded", but("accelerators", **NO_DRIVER), MISSING, "Ascend 910B on 1 PCI", "dmesg"),
+    Case("npu.driver", "one unbound", but("accelerators", devices=UNBOUND), DEGRADED, "0000:01:00.0", "drivers_probe"),
+    Case("npu.version", "absent", but("accelerators", ascend_version=None), DEGRADED, "version.info", "mount"),
+    Case("npu.dcmi", "absent", but("accelerators", libdcmi=None), MISSING, "libdcmi.so", "/usr/local/dcmi"),
+    Case("npu.npu_smi", "absent", but("accelerators", npu_smi=None), DEGRADED, "no npu-smi", "npu-smi"),
+    Case("npu.hccn_tool", "absent", but("accelerators", hccn_tool=None), DEGRADED, "no hccn_tool", "mount"),
+    Case("npu.affinity", "sparse", but("accelerators", devices=NO_NODES), DEGRADED, "1 of 1 devices on 2", "BIOS"),
+    Case("npu.affinity", "A3", but("accelerators", devices=(A3,)), OK, "switch board"),
+    Case("gpu.driver", "absent", but("accelerators", nvidia_nodes=()), MISSING, "10de:2330", "modprobe nvidia"),
+    Case("gpu.driver", "one unbound", but("accelerators", devices=UNBOUND), DEGRADED, "0000:81:00.0", "drivers_probe"),
+    Case(
+        "gpu.nvml", "absent", but("accelerators", libnvidia_ml=None), MISSING, "libnvidia-ml.so.1", "libnvidia-compute"
+    ),
+    Case("gpu.affinity", "none", but("accelerators", devices=NO_NODES), DEGRADED, "0000:81:00.0", "BIOS"),
+    Case(
+        "gpu.affinity",
+        "one node",
+        replace(but("accelerators", devices=NO_NODES), "memory", nodes=(memory_node(0),)),
+        OK,
+        "one NUMA node",
+    ),
+)
+MEMORY = (
+    Case(
+        "memory.nodes",
+        "no memory",
+        but("memory", nodes=(memory_node(0), memory_node(1, total_bytes=0))),
+        DEGRADED,
+        "1 (CPUs 4-7)",
+        "DIMM",
+    ),
+    Case(
+        "memory.nodes",
+        "no CPUs",
+        but("memory", nodes=(memory_node(0), memory_node(1, cpus=CpuSet()))),
+        OK,
+        "without CPUs",
+    ),
+    Case(
+        "memory.hugepages",
+        "none",
+        but("memory", nodes=(memory_node(0, hugepages=()),)),
+        DEGRADED,
+        "none",
+        "nr_hugepages",
+    ),
+    Case(
+        "memory.hugepages",
+        "uneven",
+        but("memory", nodes=(memory_node(0), memory_node(1, hugepages=()))),
+        DEGRADED,
+        "2 MiB not on node 1",
+        "hugepages=0:<n>,1:<n>",
+    ),
+    Case(
+        "memory.hugepages",
+        "none, no device",
+        replace(but("memory", nodes=(memory_node(0, hugepages=()),)), "accelerators", devices=()),
+        OK,
+        "none reserved",
+    ),
+    Case(
+        "memory.hugepages",
+        "none on a node without CPUs",
+        but("memory", nodes=(memory_node(0), memory_node(1, cpus=CpuSet(), hugepages=()))),
+        OK,
+        "1024 × 2 MiB",
+    ),
+    Case(
+        "memory.transparent_hugepages",
+        "always",
+        but("memory", transparent_hugepages="always"),
+        DEGRADED,
+        "always",
+        "madvise",
+    ),
+    Case("memory.numa_balancing", "on", but("memory", numa_balancing=1), DEGRADED, "= 1", "numa_balancing=0"),
+    Case("memory.numa_balancing", "tiering", but("memory", numa_balancing=2), OK, "= 2"),
+    Case("memory.numa_balancing", "one node", but("memory", numa_balancing=1, nodes=(memory_node(0),)), OK, "= 1"),
+    Case("memory.swap", "on", but("memory", swap_total_bytes=1 << 30), DEGRADED, "1024 MiB", "swapoff -a"),
+    Case(
+        "memory.swap",
+        "on bare metal",
+        replace(replace(but("memory", swap_total_bytes=1 << 30), "kubelet", folder=False), "cgroup", pod_roots=()),
+        OK,
+        "1024 MiB",
+    ),
+    Case("memory.overcommit", "strict", but("memory", overcommit=2), DEGRADED, "= 2", "overcommit_memory=1"),
+)
+CPU = (
+    Case("cpu.model", "unknown", but("cpu", model=None), DEGRADED, "not known, 8 online", "lscpu"),
+    Case("cpu.smt", "off", but("cpu", smt="notsupported"), OK, "notsupported"),
+    Case("cpu.offline", "two", but("cpu", online=CpuSet.from_range(0, 5)), DEGRADED, "CPUs 6-7", "$(seq 6 7)"),
+    Case("cpu.offline", "SMT off", but("cpu", online=CpuSet.from_range(0, 3), smt="off"), OK, "because SMT is off"),
+    Case("cpu.isolated", "one", but("cpu", isolated=CpuSet((3,))), DEGRADED, "CPUs 3", "isolcpus="),
+    Case("cpu.nohz_full", "one", but("cpu", nohz_full=CpuSet((3,))), DEGRADED, "CPUs 3", "nohz_full="),
+    Case(
+        "cpu.governor",
+        "powersave",
+        but("cpu", governors={"powersave": CPUS}),
+        DEGRADED,
+        "powersave on CPUs 0-7",
+        "cpupower",
+    ),
+    Case(
+        "cpu.governor",
+        "some ondemand",
+        but("cpu", governors={"performance": CpuSet((0,)), "ondemand": CpuSet((1,))}),
+        DEGRADED,
+        "ondemand on CPUs 1, performance on CPUs 0",
+        "cpupower",
+    ),
+    Case("cpu.governor", "none", but("cpu", governors={}), OK, "firmware or VM"),
+    Case("clock.source", "hpet", but("clock", source="hpet"), DEGRADED, "hpet", "echo tsc >"),
+    Case(
+        "clock.source",
+        "no TSC",
+        but("clock", source="acpi_pm", available=("acpi_pm",)),
+        DEGRADED,
+        "acpi_pm",
+        "tsc=reliable",
+    ),
+    Case("clock.source", "arm64", but("clock", source="arch_sys_counter"), OK, "arch_sys_counter"),
+    Case("clock.source", "kvm", but("clock", source="kvm-clock"), OK, "paravirtual"),
+    Case(
+        "clock.sync",
+        "free running",
+        but("clock", kernel_synchronised=False, sync_daemons=()),
+        DEGRADED,
+        "no time",
+        "chrony",
+    ),
+    Case("clock.sync", "other root", but("clock", kernel_synchronised=None), OK, "not asked"),
+    Case(
+        "clock.monotonic", "namespace", but("clock", monotonic_offset_ns=5 * 10**9), DEGRADED, "5 s", "time namespace"
+    ),
+    Case("agent.state_dir", "read-only", but("agent", writable=False), MISSING, "/run/fuyaod", "[state] dir"),
+)
