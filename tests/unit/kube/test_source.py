@@ -1,4 +1,4 @@
-"""The watch of a node's pods while the server is well. Its faults: `test_source_faults.py`, `test_source_garbage.py`."""
+"""The watch of a node's pods while the server is well; its faults are in the files beside this one."""
 
 from __future__ import annotations
 
