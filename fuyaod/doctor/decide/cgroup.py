@@ -233,7 +233,7 @@ def feature(cgroup: CgroupFacts, release: str | None, item: Feature) -> Finding:
             item.id,
             f"{item.file} cannot be used: {group if cgroup.mount else 'no cgroup v2 mount'}",
             cost=item.cost,
-            mend="see cgroup.hierarchy, cgroup.controllers and cgroup.delegation" if cgroup.mount else UNIFY,
+            mend="see cgroup.controllers and cgroup.delegation" if cgroup.mode is CgroupMode.UNIFIED else UNIFY,
         )
     owner = next((level.path for level in where if item.file in level.files), None)
     if owner is None:

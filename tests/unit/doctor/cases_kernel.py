@@ -83,7 +83,7 @@ CGROUP = (
         "no group below the root has the cpu controller",
         "cgroup.delegation",
     ),
-    Case("cgroup.cpu_idle", "hybrid", HYBRID, MISSING, "cannot be used", "cgroup.hierarchy"),
+    Case("cgroup.cpu_idle", "hybrid", HYBRID, MISSING, "cannot be used", "cgroup_no_v1=all"),
     Case("cgroup.cpuset_exclusive", "lacking", without("cpuset.cpus.exclusive"), MISSING, "6.7", "6.7"),
     Case("cgroup.memory_reclaim", "lacking", without("memory.reclaim"), MISSING, "5.19", "5.19"),
     Case("cgroup.memory_oom_group", "lacking", without("memory.oom.group"), MISSING, "4.19", "4.19"),
