@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+from pathlib import Path
 
 import pytest
 
 from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs.journal import Journal
+from fuyaod.hostfs.restore import restore
 from fuyaod.hostfs.write import act, preview
 from fuyaod.model.action import OutcomeStatus, WriteFile
 from tests.fakes.faults import Fault
@@ -221,6 +224,17 @@ def test_act_group_made_again_between_look_and_write_is_gone_and_untouched(kerne
 
     assert outcome.status is OutcomeStatus.GONE
     assert (remaking.writes, journal.entries()) == ([], ())
+
+
+def test_act_shorter_value_in_a_tree_of_plain_files_leaves_no_tail(tmp_path: Path) -> None:
+    (tmp_path / "pod").mkdir()
+    (tmp_path / "pod/cpu.max").write_text("100000 100000\n")
+    with Journal.open(HostRoot(tmp_path), str(tmp_path / "journal")) as journal:
+        act((WriteFile(path="pod/cpu.max", value="max 100", reason=WHY),), journal)
+        written = (tmp_path / "pod/cpu.max").read_text()
+        restore(journal)
+
+    assert (written, (tmp_path / "pod/cpu.max").read_text()) == ("max 100\n", "100000 100000\n")
 
 
 def test_preview_tells_and_writes_nothing(kernel: KernelFs) -> None:

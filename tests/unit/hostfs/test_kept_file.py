@@ -121,7 +121,9 @@ def test_kept_file_over_the_budget_is_opened_for_each_read(tmp_path: Path) -> No
 
 
 def test_budget_smaller_than_its_reserve_keeps_nothing() -> None:
-    assert DescriptorBudget(100).take() is False
+    budget = DescriptorBudget(100)
+
+    assert (budget.take(), budget.limit) == (False, 0)
 
 
 def test_raise_descriptor_limit_gives_the_hard_one() -> None:

@@ -210,6 +210,25 @@ def test_restore_refused_is_reported_and_kept_and_the_others_go_on(kernel: Kerne
     assert (later.status, kernel.value(f"{POD}/cpu.weight")) == (OutcomeStatus.DONE, "100")
 
 
+@pytest.mark.parametrize(
+    ("before", "number"),
+    [pytest.param("", errno.EBUSY, id="empty_and_busy"), pytest.param("0-3", errno.ENOSPC, id="named_and_no_space")],
+)
+def test_restore_cpuset_refused_for_another_reason_takes_nothing_from_the_ancestor(
+    kernel: KernelFs, before: str, number: int
+) -> None:
+    kernel.put(f"{POD}/cpuset.cpus", before)
+    kernel.make_group(ROOT)
+    journal, files = open_journal(kernel)
+    act((write("pod/cpuset.cpus", "2"),), journal)
+    files.faults[len(files.calls) + 7], files.number = Fault.ERROR, number
+
+    (outcome,) = restore(journal)
+
+    assert outcome.status is OutcomeStatus.REFUSED
+    assert kernel.value(f"{POD}/cpuset.cpus") == "2"
+
+
 def test_restore_kernel_makes_something_else_of_it_is_refused_and_kept(kernel: KernelFs) -> None:
     class Stubborn(KernelFs):
         """Makes 2 of every 100."""
