@@ -21,10 +21,12 @@ START_LIMIT_S = 30
 
 
 class AgentUse(msgspec.Struct, frozen=True, kw_only=True):
-    """What a running agent uses. `core_pct` of one core; `rss_mib` the largest seen; `first_snapshot_s` from exec."""
+    """What a running agent uses. `core_pct` of one core; `rss_mib` the largest seen before anybody asked for /metrics,
+    `scraped_rss_mib` after that; `first_snapshot_s` from exec."""
 
     core_pct: float
     rss_mib: float
+    scraped_rss_mib: float
     first_snapshot_s: float
     scrape_cpu_ms: float
     seconds: float
@@ -106,7 +108,7 @@ def measure_agent(root: Path, warm_up_s: float, seconds: float, scrapes: int = 1
     with running_agent(root) as agent:
         time.sleep(warm_up_s)
         began, cpu_before = time.monotonic(), agent.cpu_s()
-        rss = 0.0
+        rss = agent.rss_mib()
         while time.monotonic() < began + seconds:
             rss = max(rss, agent.rss_mib())
             time.sleep(0.5)
@@ -118,7 +120,8 @@ def measure_agent(root: Path, warm_up_s: float, seconds: float, scrapes: int = 1
         scraping = agent.cpu_s() - cpu_before - core * (time.monotonic() - began)
         return AgentUse(
             core_pct=100 * core,
-            rss_mib=max(rss, agent.rss_mib()),
+            rss_mib=rss,
+            scraped_rss_mib=agent.rss_mib(),
             first_snapshot_s=agent.first_snapshot_s,
             scrape_cpu_ms=1000 * max(0.0, scraping) / scrapes,
             seconds=lasted,

@@ -74,7 +74,7 @@ def print_rows(title: str, rows: Iterable[Row], machine: Machine, *, as_json: bo
     """Prints the figures: a table, or one JSON object with the figures by name and the machine."""
     rows = tuple(rows)
     if as_json:
-        found: dict[str, object] = {row.name: row.value for row in rows}
+        found: dict[str, object] = {row.name: round(row.value, 3) for row in rows}
         found["targets_missed"] = [row.name for row in rows if not row.ok]
         found["machine"] = msgspec.to_builtins(machine)
         print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
