@@ -133,6 +133,8 @@ def slow_cpulist(text: str) -> set[int] | None:
 @example("-1")
 @example("3-1")
 @example("0-3:1/0")
+@example("0-3:0/0")
+@example("0-3:0/1")
 @example("0-3:3/2")
 @example("8192")
 @example("0-8192")

@@ -89,6 +89,9 @@ def slow_pressure(raw: bytes) -> Pressure | None:
 @example(PSI.replace(b"1.50", b"nan"))
 @example(PSI.replace(b"1.50", b"-1.50"))
 @example(PSI.replace(b"123456", b"1_0"))
+@example(PSI.replace(b"123456", b"9" * 20))
+@example(PSI.replace(b"123456", b"9" * 21))
+@example(PSI.replace(b"\n", b"", 1))
 @example(PSI + PSI)
 @example(b"")
 @example(b"\n")
@@ -126,6 +129,8 @@ def slow_flat_keyed(raw: bytes) -> dict[bytes, int] | None:
 @example(b"a -1\n")
 @example(b"a 1_0\n")
 @example(b"a " + b"9" * 21)
+@example(b"a " + b"9" * 21 + b"\nb 1\n")
+@example(b"a " + b"9" * 20 + b"\nb " + b"9" * 20)
 @example(b"a 1.5\n")
 @example(b"a\n")
 def test_flat_keyed_of_anything_agrees_with_the_slow_reader(raw: bytes) -> None:
