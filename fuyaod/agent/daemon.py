@@ -17,10 +17,11 @@ from fuyaod.agent.journalist import Journalist
 from fuyaod.agent.latest import Latest
 from fuyaod.agent.log import Logger
 from fuyaod.agent.loops import feed_watchdog, observe_forever, watch_settings
-from fuyaod.agent.metrics.collect import SnapshotCollector, make_registry
+from fuyaod.agent.metrics.exposition import Exposition
 from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile
 from fuyaod.agent.sources import kubernetes_task
+from fuyaod.cgroups.observe import use_proc_of
 from fuyaod.doctor.decide import diagnose
 from fuyaod.doctor.observe import observe_facts
 from fuyaod.hostfs import HostRoot
@@ -110,7 +111,7 @@ class Daemon:
 
     def examine_host(self) -> tuple[Finding, ...]:
         """What can be done here and what cannot, with the mend; also logged, one event per loss."""
-        self.capabilities = diagnose(observe_facts(self._host))
+        self.capabilities = diagnose(observe_facts(self._host, brand_deadline_s=0))
         for finding in self.capabilities:
             say = self._log.info if finding.status is FindingStatus.OK else self._log.warning
             say(
@@ -130,6 +131,8 @@ class Daemon:
         if opened.value is not None:
             stack.callback(opened.value.close)
             drain = opened.value.drain
+        if self._host.is_this_machine:
+            use_proc_of(self._host)
         sources = (self._kubernetes.source,)
         self._observer = NodeObserver(self._host, self._file.current, sources=sources, drain_events=drain)
         stack.callback(self._observer.close)
@@ -139,7 +142,7 @@ class Daemon:
         url = None
         listen = self._file.current.http.listen
         if listen:
-            registry = make_registry(SnapshotCollector(self.latest.get, self._counters, self._clock.monotonic_ns))
+            exposition = Exposition(self.latest.get, self._counters, self._clock.monotonic_ns)
             health = Liveness(
                 last_tick_ns=self.latest.last_tick_ns,
                 latest=self.latest.get,
@@ -147,7 +150,7 @@ class Daemon:
                 dead_after_s=self._dead_after_s,
                 stale_after_s=lambda: self._file.current.http.stale_after_s,
             )
-            url = await stack.enter_async_context(serve_http(make_app(registry, health), listen))
+            url = await stack.enter_async_context(serve_http(make_app(exposition.render, health), listen))
         socket = await stack.enter_async_context(serve_rpc(self._socket_path, self.latest.get, self._is_ready))
         return Places(url=url, socket=socket)
 

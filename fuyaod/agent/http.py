@@ -9,9 +9,8 @@ from typing import Final
 
 import msgspec
 from aiohttp import web
-from prometheus_client import CollectorRegistry
-from prometheus_client.exposition import choose_encoder
 
+from fuyaod.agent.metrics.exposition import CONTENT_TYPE
 from fuyaod.errors import FuyaodError
 from fuyaod.model.snapshot import NodeSnapshot
 from fuyaod.settings_load import parse_listen
@@ -33,12 +32,11 @@ class Liveness(msgspec.Struct, frozen=True, kw_only=True):
     stale_after_s: Callable[[], float]
 
 
-def make_app(registry: CollectorRegistry, health: Liveness) -> web.Application:
-    """The three pages; anything else is 404, any method but GET and HEAD is 405."""
+def make_app(render: Callable[[], bytes], health: Liveness) -> web.Application:
+    """The three pages, `render` giving `/metrics`; anything else is 404, any method but GET and HEAD is 405."""
 
-    async def metrics(request: web.Request) -> web.Response:
-        encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-        return web.Response(body=encode(registry), headers={"Content-Type": content_type})
+    async def metrics(_: web.Request) -> web.Response:
+        return web.Response(body=render(), headers={"Content-Type": CONTENT_TYPE})
 
     async def healthz(_: web.Request) -> web.Response:
         idle_s = (health.now_ns() - health.last_tick_ns()) / 1e9

@@ -16,9 +16,7 @@ from typing import Final
 from fuyaod.errors import FuyaodError, HostFileError, JournalError
 from fuyaod.hostfs.files import OsFiles, StoreFiles, close_quietly
 from fuyaod.hostfs.journal_lines import FORMAT, Entry, EntryKey, Header, Retired, decode_journal, encode_record
-from fuyaod.hostfs.root import HostRoot, read_whole
-
-BOOT_ID: Final = "proc/sys/kernel/random/boot_id"
+from fuyaod.hostfs.root import BOOT_ID, HostRoot, read_whole
 
 COMPACT_ABOVE_BYTES: Final = 262_144
 """The file is rewritten when it is larger than this and has doubled since it was rewritten last."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import re
+from functools import cached_property
 from typing import Final
 
-from fuyaod.errors import HostFileError, HostParseError, host_error
+from fuyaod.errors import FuyaodError, HostFileError, HostParseError, host_error
 from fuyaod.hostfs.budget import DescriptorBudget
 from fuyaod.hostfs.files import READ_FLAGS, VANISHED, Files, OsFiles, close_quietly
 from fuyaod.model.cpuset import CpuSet
 from fuyaod.model.values import parse_cpulist
+
+BOOT_ID: Final = "proc/sys/kernel/random/boot_id"
+"""A random number per boot. Source: random(4)."""
 
 MAX_BYTES: Final = 4 << 20
 """Largest file read whole; a cpuinfo of 1024 CPUs has about 1.5 MiB. A larger one is no kernel file."""
@@ -54,10 +58,17 @@ class HostRoot:
         self.budget = DescriptorBudget(1024) if budget is None else budget
         self._prefix = self.path.rstrip("/") + "/"
 
-    @property
+    @cached_property
     def is_this_machine(self) -> bool:
-        """Whether the root is `/`: only then do netlink, udev and our own capabilities speak of the same host."""
-        return self.path == "/"
+        """Whether the root is this very machine, at `/` or mounted elsewhere (`/host` in a container): only then do
+        netlink, udev and psutil speak of the same host. Told by the boot id of the kernel behind its `/proc`."""
+        if self.path == "/":
+            return True
+        try:
+            there = self.read(BOOT_ID)
+            return there is not None and there == HostRoot("/").read(BOOT_ID)
+        except FuyaodError:
+            return False
 
     def absolute(self, relative: str) -> str:
         """Absolute path for messages and system calls. Raises ValueError for a path that leaves the root by `..`, or

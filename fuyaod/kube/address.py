@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from fuyaod.model.settings import Kubernetes, Switch
 from fuyaod.model.values import Value
+
+SERVICE_ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
+"""Where a pod finds its token and the CA. Source: Kubernetes documentation, "Accessing the Kubernetes API from a
+Pod"."""
 
 
 class ApiAddress(Value, frozen=True, kw_only=True):
@@ -23,11 +28,18 @@ def find_address(settings: Kubernetes, environment: Mapping[str, str]) -> ApiAdd
     """
     if settings.enabled is Switch.OFF:
         return None
-    url = settings.server.rstrip("/") or _in_cluster_url(environment)
+    if settings.server:
+        url = settings.server.rstrip("/")
+        ca_file = settings.ca_file if url.startswith("https://") else ""
+        return ApiAddress(url=url, token_file=settings.token_file, ca_file=ca_file)
+    url = _in_cluster_url(environment)
     if not url:
         return None
-    secure = url.startswith("https://")
-    return ApiAddress(url=url, token_file=settings.token_file, ca_file=settings.ca_file if secure else "")
+    return ApiAddress(
+        url=url,
+        token_file=settings.token_file or f"{SERVICE_ACCOUNT}/token",
+        ca_file=settings.ca_file or f"{SERVICE_ACCOUNT}/ca.crt",
+    )
 
 
 def _in_cluster_url(environment: Mapping[str, str]) -> str:

@@ -68,15 +68,16 @@ class Switch(enum.Enum):
 
 
 class Kubernetes(Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The API server. All empty means the pod's own service account.
+    """The API server. An empty `server` takes the one that every pod is told of, with the pod's own service account.
 
+    `token_file`, `ca_file`: empty takes the service account's files where `server` is empty too, else none.
     `owner_labels`: read labels of Deployments and Jobs too (metadata only; needs the optional role).
     """
 
     enabled: Switch = Switch.AUTO
     server: Annotated[str, Meta(max_length=2048)] = ""
-    token_file: str = "/var/run/secrets/kubernetes.io/serviceaccount/token"  # noqa: S105 a path, not a secret
-    ca_file: str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"
+    token_file: str = ""
+    ca_file: str = ""
     owner_labels: bool = True
 
 

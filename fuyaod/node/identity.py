@@ -41,12 +41,12 @@ def _machine(host: HostRoot) -> str | None:
     arch = _text(host, "proc/sys/kernel/arch")  # kernel >= 6.1
     if arch:
         return arch
-    if host.is_this_machine:
-        return os.uname().machine
     cpuinfo = _text(host, "proc/cpuinfo") or ""
     if "CPU implementer" in cpuinfo:
         return "aarch64"
-    return "x86_64" if "vendor_id" in cpuinfo else None
+    if "vendor_id" in cpuinfo:
+        return "x86_64"
+    return os.uname().machine if host.is_this_machine else None
 
 
 def _boot_time(host: HostRoot) -> int | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from fuyaod.cgroups.observe import (
     CensusObserver,
@@ -15,7 +16,7 @@ from fuyaod.cgroups.observe import (
 from fuyaod.hostfs import HostRoot
 from fuyaod.model.cgroup import CgroupTree
 from fuyaod.model.findings import Finding, FindingStatus
-from fuyaod.model.pods import PodSource, SourceReport
+from fuyaod.model.pods import PodSource, SourceReport, SourceState
 from fuyaod.model.process import Census
 from fuyaod.model.settings import Settings
 from fuyaod.model.snapshot import HostIdentity, NodeSnapshot, Topology
@@ -29,6 +30,9 @@ from fuyaod.numa.observe import (
     observe_topology,
 )
 from fuyaod.qos.decide import Directory, join
+
+STARTING_GRACE_NS: Final = 5_000_000_000
+"""A source that has not answered yet is a finding after this time; a sound API server takes well under a second."""
 
 Drain = Callable[[], frozenset[Topic]]
 
@@ -126,8 +130,9 @@ class NodeObserver:
                 *(node_memory.findings if node_memory else ()),
                 *cpu_time.findings,
                 *nics.findings,
+                *_pressure_findings(self._pressure.problems),
                 *_tree_findings(tree),
-                *_source_findings(reports),
+                *_source_findings(reports, at_ns),
             ),
         )
 
@@ -164,6 +169,20 @@ class NodeObserver:
         return self._census.step(at_ns) if self._census is not None else None
 
 
+def _pressure_findings(problems: Mapping[str, str]) -> tuple[Finding, ...]:
+    if not problems:
+        return ()
+    return (
+        Finding(
+            id="pressure.system",
+            status=FindingStatus.DEGRADED,
+            summary="; ".join(problems.values()),
+            cost="pressure of the whole node is missing from the snapshot",
+            mend="run as root with the host's /proc mounted",
+        ),
+    )
+
+
 def _tree_findings(tree: CgroupTree) -> tuple[Finding, ...]:
     if not tree.unreadable:
         return ()
@@ -172,22 +191,23 @@ def _tree_findings(tree: CgroupTree) -> tuple[Finding, ...]:
         Finding(
             id="cgroups.unreadable",
             status=FindingStatus.DEGRADED,
-            summary=f"{len(tree.unreadable)} groups could not be read whole, first: {shown}",
+            summary=f"{len(tree.unreadable) + tree.unreadable_more} files of groups gave no value, first: {shown}",
             cost="their values are missing from the snapshot",
-            mend="run as root with the host's cgroup tree mounted",
+            mend="run as root with the host's cgroup tree mounted; damaged content is read again each tick",
         ),
     )
 
 
-def _source_findings(reports: Sequence[SourceReport]) -> tuple[Finding, ...]:
+def _source_findings(reports: Sequence[SourceReport], at_ns: int) -> tuple[Finding, ...]:
     return tuple(
         Finding(
-            id=f"source.{report.health.kind.value}",
+            id=f"source.{health.kind.value}",
             status=FindingStatus.DEGRADED,
-            summary=f"{report.health.kind.value} is {report.health.state.value}: {'; '.join(report.health.details)}",
+            summary=f"{health.kind.value} is {health.state.value}: {'; '.join(health.details)}",
             cost="pods are known from the last answer and from the cgroup tree only",
             mend="see the detail; the agent keeps trying",
         )
-        for report in reports
-        if report.health.details and report.health.state.value in ("stale", "starting")
+        for health in (report.health for report in reports)
+        if health.state is SourceState.STALE
+        or (health.state is SourceState.STARTING and at_ns - health.since_ns > STARTING_GRACE_NS)
     )

@@ -1,1 +1,1 @@
-"""Prometheus exposition: one table of metrics, collected over the last snapshot when somebody scrapes."""
+"""Prometheus exposition: one table of metrics, written out over the last snapshot when somebody scrapes."""

@@ -15,6 +15,8 @@ from fuyaod.model.settings import Observe
 
 NS_PER_S: Final = 1_000_000_000
 MAX_CGROUP_BYTES: Final = 65_536
+MAX_COMM_BYTES: Final = 64
+"""TASK_COMM_LEN is 16; kernel threads may show up to 64. Source: Linux fs/proc/array.c, proc_task_name()."""
 
 
 class _Seen(NamedTuple):
@@ -120,10 +122,10 @@ class CensusObserver:
 
     def _name_of(self, pid: int) -> str:
         """The kernel's short name; psutil's would read the command line to complete it."""
-        name = self._host.read_text(f"proc/{pid}/comm")
+        name = self._host.read(f"proc/{pid}/comm", MAX_COMM_BYTES)
         if name is None:
             raise psutil.NoSuchProcess(pid)
-        return name
+        return name.decode(errors="replace").strip()  # a process names itself, in any bytes
 
     def _finish(self, at_ns: int) -> None:
         gained = {(seen.process.pid, seen.born_s): self._gained_us(seen) for seen in self._seen}

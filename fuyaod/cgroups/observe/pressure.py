@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Final
 
-from fuyaod.errors import FuyaodError
+from fuyaod.errors import FuyaodError, HostFileError
 from fuyaod.hostfs import HostRoot, KeptFile
 from fuyaod.hostfs.parse import parse_pressure
 from fuyaod.model.pressure import Pressure, SystemPressure
@@ -16,7 +17,7 @@ class SystemPressureObserver:
     """Reads `/proc/pressure/*` with kept descriptors. `problems` tells after each `observe` what gave no value and why.
 
     A resource is None where the kernel has no file for it, where reading gives EOPNOTSUPP (a kernel built with
-    PSI_DEFAULT_DISABLED and booted without `psi=1`), and where there is a problem.
+    PSI_DEFAULT_DISABLED and booted without `psi=1`, which is no problem), and where there is a problem.
     """
 
     def __init__(self, host: HostRoot) -> None:
@@ -39,6 +40,9 @@ class SystemPressureObserver:
         try:
             raw = kept.read()
             return None if raw is None else parse_pressure(raw, self._host.absolute(kept.relative))
+        except HostFileError as error:
+            if error.errno != errno.EOPNOTSUPP:
+                self.problems[kept.relative] = str(error)
         except FuyaodError as error:
             self.problems[kept.relative] = str(error)
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
@@ -44,9 +45,10 @@ class StatFile(KeptFile, Generic[T]):
         try:
             raw = self.read()
         except HostFileError as error:
-            # EOPNOTSUPP or EACCES: asking a thousand groups again each tick would cost more than all the rest.
+            # Asking a thousand groups again each tick would cost more than all the rest.
             self.close()
-            self.silent, self.problem = True, error
+            # EOPNOTSUPP: PSI is built in and switched off, which `doctor` explains once and is nothing wrong here.
+            self.silent, self.problem = True, None if error.errno == errno.EOPNOTSUPP else error
             return None
         if raw is None:
             self.silent, self.problem = True, None

@@ -10,7 +10,6 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from prometheus_client import CollectorRegistry
 
 from fuyaod.agent.http import Liveness, make_app, serve_http
 from fuyaod.errors import FuyaodError
@@ -43,7 +42,7 @@ async def url(node: Node) -> AsyncIterator[str]:
         dead_after_s=lambda: 30,
         stale_after_s=lambda: 15,
     )
-    async with serve_http(make_app(CollectorRegistry(), health), "127.0.0.1:0") as where:
+    async with serve_http(make_app(lambda: b"up 1\n", health), "127.0.0.1:0") as where:
         yield where
 
 
@@ -90,7 +89,7 @@ async def test_other_paths_and_methods_are_refused(url: str) -> None:
 async def test_second_server_on_one_port_is_told_what_to_do(url: str, node: Node) -> None:
     listen = url.removeprefix("http://")
     app = make_app(
-        CollectorRegistry(),
+        lambda: b"up 1\n",
         Liveness(
             last_tick_ns=lambda: 0,
             latest=lambda: None,

@@ -10,7 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fuyaod.agent.counters import AgentCounters
-from fuyaod.agent.metrics.collect import SnapshotCollector, make_registry
+from fuyaod.agent.metrics.exposition import Exposition
 from fuyaod.agent.metrics.table import METRICS, Metric, MetricType
 from fuyaod.model.snapshot import NodeSnapshot
 from tests.unit.rpc.samples import snapshot as make_snapshot
@@ -24,10 +24,7 @@ def living() -> NodeSnapshot:
 
 
 def exposition(snapshot: NodeSnapshot | None) -> str:
-    from prometheus_client.exposition import generate_latest
-
-    registry = make_registry(SnapshotCollector(lambda: snapshot, AgentCounters(), lambda: 5_000_000_000))
-    return generate_latest(registry).decode()
+    return Exposition(lambda: snapshot, AgentCounters(), lambda: 5_000_000_000).render().decode()
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)

@@ -52,7 +52,7 @@ def test_system_pressure_of_irq_has_full_only(observer: SystemPressureObserver, 
     assert found.irq.full.total_us == 9
 
 
-def test_system_pressure_switched_off_in_kernel_is_none_and_named(
+def test_system_pressure_switched_off_in_kernel_is_none_and_no_problem(
     observer: SystemPressureObserver, files: KernelFiles
 ) -> None:
     files.refuse["proc/pressure/memory"] = errno.EOPNOTSUPP
@@ -61,8 +61,16 @@ def test_system_pressure_switched_off_in_kernel_is_none_and_named(
 
     assert found.memory is None
     assert found.cpu is not None
-    assert list(observer.problems) == ["proc/pressure/memory"]
-    assert "EOPNOTSUPP" in observer.problems["proc/pressure/memory"]
+    assert observer.problems == {}
+
+
+def test_system_pressure_that_may_not_be_read_is_none_and_named(
+    observer: SystemPressureObserver, files: KernelFiles
+) -> None:
+    files.refuse["proc/pressure/memory"] = errno.EACCES
+
+    assert observer.observe().memory is None
+    assert "EACCES" in observer.problems["proc/pressure/memory"]
 
 
 def test_system_pressure_that_is_garbage_is_none_until_it_makes_sense(

@@ -267,3 +267,17 @@ def test_resolve_without_permission_is_denied(tmp_path: Path) -> None:
 
     with pytest.raises(HostDenied, match="cannot resolve"):
         host.resolve("a/b")
+
+
+def test_root_elsewhere_with_this_kernels_proc_is_this_machine(tmp_path: Path) -> None:
+    """As in a container that has the host mounted at /host."""
+    (tmp_path / "proc").symlink_to("/proc")
+
+    assert HostRoot(tmp_path).is_this_machine
+
+
+def test_root_with_another_boot_id_is_not_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "proc/sys/kernel/random").mkdir(parents=True)
+    (tmp_path / "proc/sys/kernel/random/boot_id").write_text("00000000-0000-0000-0000-000000000000\n")
+
+    assert not HostRoot(tmp_path).is_this_machine
