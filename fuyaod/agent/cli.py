@@ -38,7 +38,7 @@ Ask a running agent:            fuyaoctl snapshot""",
 def main() -> None:
     """The node agent: observes this node and keeps online inference fast.
 
-    It changes nothing on the host yet that is not listed by `fuyaod settings`; without any settings it observes only.
+    It observes and reports; it writes nothing to the kernel.
     """
 
 
