@@ -26,9 +26,11 @@ def _encode_other(value: object) -> str:
 
 
 def _decode_other(kind: type[Any], raw: object) -> object:
-    if kind is CpuSet and isinstance(raw, str):
-        return parse_cpulist(raw)
-    raise NotImplementedError(f"cannot decode {raw!r} as {kind.__name__}")
+    if kind is not CpuSet:
+        raise NotImplementedError(f"cannot decode a {kind.__name__}")
+    if not isinstance(raw, str):
+        raise TypeError(f"cannot read {raw!r} as a CPU list")  # msgspec makes a ValidationError with the path of it
+    return parse_cpulist(raw)
 
 
 def encode(value: object) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -41,7 +43,7 @@ def test_cpuset_ranges_are_maximal_and_cover_the_set(members: set[int]) -> None:
     ranges = list(CpuSet(members).ranges())
 
     assert {n for first, last in ranges for n in range(first, last + 1)} == members
-    assert all(later[0] - earlier[1] > 1 for earlier, later in zip(ranges, ranges[1:], strict=False))
+    assert all(later[0] - earlier[1] > 1 for earlier, later in itertools.pairwise(ranges))
 
 
 @given(SETS)
