@@ -74,7 +74,7 @@ FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
         "cgroup.freeze": _NUMBER,
         "cgroup.max.depth": _NUMBER,
         "cgroup.max.descendants": _NUMBER,
-        "cpu.idle": FileFormat(same=_same_number, loses="cpu.weight", lost_reads=("0", "100")),
+        "cpu.idle": FileFormat(same=_same_number, loses="cpu.weight", lost_reads=("0", "1", "100")),
         "cpu.max": FileFormat(same=_same_cpu_max),
         "cpu.max.burst": _NUMBER,
         "cpu.weight": _NUMBER,
@@ -89,4 +89,5 @@ FORMATS: Final[Mapping[str, FileFormat]] = MappingProxyType(
         "pids.max": _NUMBER,
     }
 )
-"""Source: Linux Documentation/admin-guide/cgroup-v2.rst; `lost_reads` was read on 6.1."""
+"""Source: Linux Documentation/admin-guide/cgroup-v2.rst. `lost_reads`: the weight of an idle group was read as 0 on 6.1
+and as 1 on 6.12; on both it is 100 once the group is idle no more."""

@@ -25,11 +25,15 @@ def refuse(number: int) -> OSError:
 
 
 class Group:
-    """One cgroup: its values, and whether tasks are in it."""
+    """One cgroup: its values, and whether tasks are in it.
+
+    `idle_weight` is what `cpu.weight` reads while the group is idle: "0" on 6.1, "1" on 6.12.
+    """
 
     def __init__(self, inode: int, populated: bool) -> None:
         self.inode = inode
         self.populated = populated
+        self.idle_weight = "0"
         self.values = dict(DEFAULTS)
 
     def take(self, name: str, text: str, online: CpuSet) -> None:
@@ -53,7 +57,7 @@ class Group:
         if value not in ("0", "1"):
             raise refuse(errno.ERANGE)
         if name == "cpu.idle" and value != self.values[name]:
-            self.values["cpu.weight"] = "0" if value == "1" else "100"
+            self.values["cpu.weight"] = self.idle_weight if value == "1" else "100"
         self.values[name] = value
 
     def _take_weight(self, value: str) -> None:

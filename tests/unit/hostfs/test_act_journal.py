@@ -96,15 +96,20 @@ def test_act_idle_takes_the_weight_on_first(kernel: KernelFs) -> None:
     ]
 
 
-def test_act_weight_of_an_idle_group_refused_and_not_read_back_keeps_what_idle_makes_of_it(kernel: KernelFs) -> None:
+@pytest.mark.parametrize("idle_weight", ["0", "1"])
+def test_act_weight_of_an_idle_group_refused_and_not_read_back_keeps_what_idle_makes_of_it(
+    kernel: KernelFs, idle_weight: str
+) -> None:
+    kernel.groups[POD].idle_weight = idle_weight
     kernel.put(f"{POD}/cpu.weight", "39")
     journal, files = open_journal(kernel)
     act((write("pod/cpu.idle", "1"),), journal)
     files.faults[len(files.calls) + 10] = Fault.ERROR  # the look after the refusal
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    (outcome,) = act((write("pod/cpu.weight", "50"),), journal)
 
     assert (outcome.status, outcome.effective) == (OutcomeStatus.REFUSED, None)
+    assert journal.entries()[0].before == "39"
     assert "100" in journal.entries()[0].ours
 
 
