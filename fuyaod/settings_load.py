@@ -8,9 +8,11 @@ lists
 from __future__ import annotations
 
 import difflib
+import os
 import re
+import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -69,16 +71,27 @@ def resolve_socket(settings: Settings, environment: Mapping[str, str], uid: int)
 
 def _read_toml(path: str) -> dict[str, Any]:
     try:
-        with open(path, "rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)
+        raw = _read_at_most(path, MAX_FILE_BYTES + 1)
     except OSError as error:
         raise SettingsError(f"cannot read settings {path}: {error.strerror}") from error
     if len(raw) > MAX_FILE_BYTES:
         raise SettingsError(f"cannot read settings {path}: larger than {MAX_FILE_BYTES} bytes")
     try:
         return tomllib.loads(raw.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of 5000 digits is a ValueError that is no TOMLDecodeError
         raise SettingsError(f"cannot read settings {path}: {error}") from error
+
+
+def _read_at_most(path: str, size: int) -> bytes:
+    """The file, without ever waiting for it: the running agent reads it between two ticks. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    try:
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            raise OSError(None, "it is a pipe, which can be read only once and may never end")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(size) or b""
+    finally:
+        os.close(descriptor)
 
 
 def _convert(raw: dict[str, Any], source: str, *, strict: bool) -> Settings:
@@ -109,8 +122,11 @@ def _overrides(environment: Mapping[str, str]) -> dict[tuple[str, ...], str]:
     found = {}
     for name, text in environment.items():
         path = name.removeprefix(PREFIX)
-        if path != name and "__" in path:
-            found[tuple(path.lower().split("__"))] = text
+        if path == name or "__" not in path:
+            continue
+        if not text.isprintable():  # bytes that are no UTF-8 come as surrogates, which are not printable either
+            raise SettingsError(f"cannot use {name!a}: {text[:80]!a} has characters that cannot be printed")
+        found[tuple(path.lower().split("__"))] = text
     return found
 
 
@@ -130,8 +146,25 @@ def _override_source(overrides: dict[tuple[str, ...], str]) -> str:
 
 
 def _check(settings: Settings, source: str) -> None:
+    for path, text in _texts("$", to_builtins(settings)):
+        if not text.isprintable():  # names, paths and addresses all; NUL is an exception in every system call
+            raise SettingsError(
+                f"cannot use settings from {source}: {text[:80]!a} has characters that cannot be printed - at `{path}`"
+            )
     if settings.http.listen:
         try:
             parse_listen(settings.http.listen)
         except ValueError as error:
             raise SettingsError(f"cannot use settings from {source}: {error} - at `$.http.listen`") from error
+
+
+def _texts(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Every text of the tree with its TOML path."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(f"{path}.{key}", inner)
+    elif isinstance(value, list | tuple):
+        for at, inner in enumerate(value):
+            yield from _texts(f"{path}[{at}]", inner)

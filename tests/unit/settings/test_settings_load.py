@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,54 @@ def test_parse_listen_good_text_gives_address_and_port(text: str, expected: tupl
 def test_parse_listen_bad_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="address:port"):
         parse_listen(text)
+
+
+@pytest.mark.timeout(10)
+def test_load_pipe_is_refused_without_waiting_for_a_writer(tmp_path: Path) -> None:
+    path = tmp_path / "fuyaod.toml"
+    os.mkfifo(path)
+
+    with pytest.raises(SettingsError, match=r"cannot read settings .*pipe"):
+        load_settings(str(path), {})
+
+
+def test_load_null_device_gives_defaults() -> None:
+    assert load_settings(os.devnull, {}) == Settings()
+
+
+def test_load_folder_again_and_again_keeps_no_descriptor(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+
+    for _ in range(20):
+        with pytest.raises(SettingsError, match="directory"):
+            load_settings(str(tmp_path), {})
+
+    assert len(os.listdir("/proc/self/fd")) < before + 10
+
+
+def test_load_number_of_5000_digits_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "[observe]\ninterval_ms = " + "9" * 5000)
+
+    with pytest.raises(SettingsError, match="cannot read settings"):
+        load_settings(path, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('[rpc]\nsocket = "\\u0000"', r"\$\.rpc\.socket"),
+        ('[state]\ndir = "/run/\\u0000"', r"\$\.state\.dir"),
+        ('[kubernetes]\ntoken_file = "a\\u0000"', r"\$\.kubernetes\.token_file"),
+        ('[node]\nname = "a\\nb"', r"\$\.node\.name"),
+        ('[[qos.services]]\nunit = "\\u001b[2J"\nclass = "LS"', r"\$\.qos\.services\[0\]\.unit"),
+    ],
+)
+def test_load_text_that_cannot_be_printed_is_refused_by_its_path(tmp_path: Path, text: str, where: str) -> None:
+    with pytest.raises(SettingsError, match=where):
+        load_settings(write(tmp_path, text), {})
+
+
+@pytest.mark.parametrize("name", ["FUYAOD_NODE__NAME", "FUYAOD_OBSERVE__INTERVAL_MS"])
+def test_override_that_is_no_text_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(SettingsError, match=f"{name}.*udcff"):
+        load_settings(None, {name: os.fsdecode(b"\xff")})
