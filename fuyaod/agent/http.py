@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from fuyaod.agent.metrics.exposition import CONTENT_TYPE
 from fuyaod.errors import FuyaodError
@@ -17,6 +19,9 @@ from fuyaod.settings_load import parse_listen
 
 MAX_HEADER_BYTES: Final = 8190
 SHUTDOWN_S: Final = 2.0
+MAX_CONNECTIONS: Final = 32
+"""Open at once. A new one takes the place of the oldest: silent, slow and never-reading clients can then neither keep
+Prometheus out nor take the agent's descriptors and memory."""
 
 
 class Liveness(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +74,7 @@ async def serve_http(app: web.Application, listen: str) -> AsyncIterator[str]:
     runner = web.AppRunner(
         app,
         access_log=None,
+        logger=_quiet_logger(),
         max_line_size=MAX_HEADER_BYTES,
         max_field_size=MAX_HEADER_BYTES,
         keepalive_timeout=75,
@@ -76,19 +82,45 @@ async def serve_http(app: web.Application, listen: str) -> AsyncIterator[str]:
     )
     await runner.setup()
     try:
+        listener = await _listen(runner, host, port, listen)
         try:
-            await web.TCPSite(runner, host, port, backlog=64).start()
-        except OSError as error:
-            raise FuyaodError(
-                f"cannot listen on {listen}: {error.strerror or error}; is another fuyaod running? "
-                'Set http.listen (or FUYAOD_HTTP__LISTEN) to another address, or to "" for none'
-            ) from error
-        bound = runner.addresses[0]
-        shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
-        yield f"http://{shown}:{bound[1]}"
+            bound = listener.sockets[0].getsockname()
+            shown = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+            yield f"http://{shown}:{bound[1]}"
+        finally:
+            listener.close()
     finally:
         async with asyncio.timeout(SHUTDOWN_S + 1):
             await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, host: str, port: int, listen: str) -> asyncio.Server:
+    serve = runner.server
+    if serve is None:
+        raise RuntimeError("the runner was not set up")
+
+    def accept() -> asyncio.Protocol:
+        known = serve.connections  # oldest first
+        for connection in known[: len(known) + 1 - MAX_CONNECTIONS]:
+            if connection.transport is not None:
+                connection.transport.abort()
+        return serve()
+
+    try:
+        return await asyncio.get_running_loop().create_server(accept, host, port, backlog=64)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a host name that the DNS cannot carry
+        reason = getattr(error, "strerror", None) or error
+        raise FuyaodError(
+            f"cannot listen on {listen}: {reason}; is another fuyaod running? "
+            'Set http.listen (or FUYAOD_HTTP__LISTEN) to another address, or to "" for none'
+        ) from error
+
+
+def _quiet_logger() -> logging.Logger:
+    """aiohttp's logger without what peers can cause: each malformed request would be a traceback."""
+    logger = logging.Logger("fuyaod.http")
+    logger.addFilter(lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError)))
+    return logger
 
 
 def _answer(body: dict[str, object], ok: bool) -> web.Response:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 
 import aiohttp
 import msgspec
 import pytest
+from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fuyaod.agent.http import Liveness, make_app, serve_http
+from fuyaod.agent.http import MAX_CONNECTIONS, Liveness, make_app, serve_http
 from fuyaod.errors import FuyaodError
 from fuyaod.model.snapshot import NodeSnapshot
 from tests.unit.rpc.samples import snapshot as make_snapshot
@@ -120,3 +122,59 @@ async def test_garbage_on_the_port_does_not_end_the_server(url: str, raw: bytes)
     writer.close()
 
     assert (await get(url + "/healthz"))[0] == 200
+
+
+async def test_more_connections_than_allowed_close_the_oldest_and_are_served(url: str) -> None:
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    silent = [await asyncio.open_connection(host, int(port)) for _ in range(3 * MAX_CONNECTIONS)]
+
+    status, _ = await get(url + "/healthz")
+
+    assert status == 200
+    async with asyncio.timeout(10):
+        for reader, _ in silent[: 2 * MAX_CONNECTIONS]:
+            with contextlib.suppress(ConnectionResetError):
+                assert await reader.read() == b""
+    for _, writer in silent:
+        writer.close()
+
+
+async def test_malformed_request_leaves_no_traceback(
+    url: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /metrics HTTP/1.1\r\nContent-Length: -1\r\n\r\n")
+
+    assert b" 400 " in await reader.readline()
+
+    writer.close()
+    assert (capfd.readouterr().err, caplog.records) == ("", [])
+
+
+async def test_page_that_fails_is_told_with_its_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    health = Liveness(
+        last_tick_ns=lambda: 0,
+        latest=lambda: None,
+        now_ns=lambda: 0,
+        dead_after_s=lambda: 1,
+        stale_after_s=lambda: 1,
+    )
+
+    def fail() -> bytes:
+        raise RuntimeError("boom")
+
+    async with (
+        serve_http(make_app(fail, health), "127.0.0.1:0") as url,
+        aiohttp.ClientSession() as session,
+        session.get(url + "/metrics") as answer,
+    ):
+        assert answer.status == 500
+
+    assert "RuntimeError: boom" in capfd.readouterr().err
+
+
+async def test_listen_on_a_name_that_no_dns_carries_is_an_error_that_names_the_setting() -> None:
+    with pytest.raises(FuyaodError, match=r"cannot listen on .*http\.listen"):
+        async with serve_http(web.Application(), "a" * 70 + ":0"):
+            pass
