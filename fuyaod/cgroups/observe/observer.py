@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+
 from fuyaod.cgroups.observe.mode import UNIFIED_MOUNT, Hierarchy, find_hierarchy
 from fuyaod.cgroups.observe.sample import Group
 from fuyaod.cgroups.observe.tree import CgroupWalk, Folder
@@ -94,6 +96,9 @@ class CgroupObserver:
         if found is not None and tick - self._hierarchy_tick < HIERARCHY_TICKS:
             return found
         found, self._hierarchy_tick = find_hierarchy(self._host), tick
+        if found.problem is not None and self._hierarchy is not None and self._hierarchy.mount is not None:
+            # Refused now (no descriptor left, no memory) is not gone: the groups that are known stay.
+            found = msgspec.structs.replace(self._hierarchy, problem=found.problem)
         if self._hierarchy is not None and found.mount != self._hierarchy.mount and self._walk is not None:
             self._walk.close()
             self._walk = None

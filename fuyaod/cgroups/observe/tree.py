@@ -87,6 +87,7 @@ class CgroupWalk:
         self._observed = 0
         self._removed: list[Folder] = []
         self._changed = False
+        self._unseen: set[str] = set()
         self.folders: list[Folder] = []
         self.left_out = 0
         self.problems: dict[str, str] = {}
@@ -127,9 +128,8 @@ class CgroupWalk:
         self._settle()
 
     def _start(self) -> None:
-        signature = self._signature(self._mount)
         self._root = None
-        if signature is not None:
+        if (signature := self._seen(self._mount, None)) is not None:
             self._root = Folder("/", None, signature)
             self._folders = 1
             self._list(self._root)
@@ -139,12 +139,7 @@ class CgroupWalk:
     def _look(self, folder: Folder) -> None:
         if not folder.alive:
             return
-        relative = self._relative(folder.path)
-        try:
-            signature = self._signature(relative)
-        except HostFileError as error:
-            self.problems[relative] = str(error)
-            return
+        signature = self._seen(self._relative(folder.path), folder)
         if signature == folder.signature:
             return
         if signature is not None and signature[0] == folder.signature[0]:
@@ -211,15 +206,33 @@ class CgroupWalk:
         if own is None or names is None or own[0] != folder.signature[0]:
             return None
         folder.signature = own
+        for child in [path for path in self._unseen if path.rpartition("/")[0] == relative]:
+            self._forget_problem(child)
         expected = own[1] - NO_CHILDREN if own[1] >= NO_CHILDREN else len(names)
         found: dict[str, Signature] = {}
         for name in sorted(names, key=lambda name: (name not in folder.children, name.startswith(FILE_PREFIXES))):
             if len(found) >= expected:
                 break
-            signature = self._signature(f"{relative}/{name}")
+            signature = self._seen(f"{relative}/{name}", folder.children.get(name))
             if signature is not None:
                 found[name] = signature
         return found
+
+    def _seen(self, relative: str, known: Folder | None) -> Signature | None:
+        """As `_signature`, but what cannot be looked at is as it was known to be, and named among the problems."""
+        try:
+            signature = self._signature(relative)
+        except HostFileError as error:
+            self.problems[relative] = str(error)
+            self._unseen.add(relative)
+            return None if known is None else known.signature
+        if relative in self._unseen:
+            self._forget_problem(relative)
+        return signature
+
+    def _forget_problem(self, relative: str) -> None:
+        self._unseen.discard(relative)
+        self.problems.pop(relative, None)
 
     def _signature(self, relative: str) -> Signature | None:
         """What shows a change of a folder; None for what is gone or no folder. Raises HostFileError."""
@@ -236,7 +249,7 @@ class CgroupWalk:
         self._changed = True
         self._folders -= 1
         self.left_out -= folder.left_out
-        self.problems.pop(self._relative(folder.path), None)
+        self._forget_problem(self._relative(folder.path))
         if folder.parent is not None:
             folder.parent.children.pop(folder.path.rpartition("/")[2], None)
         if folder.group is not None:

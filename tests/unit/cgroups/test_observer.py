@@ -327,6 +327,65 @@ def test_observe_unlistable_folder_is_named_while_others_go_on(
     assert POD in _paths(tree)
 
 
+def test_observe_child_that_cannot_be_looked_at_is_named_while_its_siblings_go_on(make: Make, ground: TestTree) -> None:
+    ground.put(POD)
+    loop = ground.folder("/kubepods/a-loop")  # before its siblings
+    loop.symlink_to(loop)
+    observer = make(ground)
+
+    tree = observer.observe(0, 0)
+    loop.unlink()
+    ground.put("/kubepods/pod1")
+    later = observer.observe(1, 1)
+
+    assert POD in _paths(tree)
+    assert tree.unreadable == (f"{MOUNT}/kubepods/a-loop",)
+    assert later.unreadable == ()
+
+
+def test_observe_group_that_cannot_be_looked_at_for_a_while_stays_and_is_named_meanwhile(
+    make: Make, ground: TestTree, files: KernelFiles
+) -> None:
+    ground.put(POD)
+    observer = make(ground, files)
+    observer.observe(0, 0)
+
+    files.unseen[POD] = errno.EIO
+    trees = [observer.observe(tick, tick) for tick in range(1, 31)]
+    files.unseen.clear()
+    later = observer.observe(31, 31)
+
+    assert all(POD in _paths(tree) for tree in trees)
+    assert trees[-1].unreadable == (f"{MOUNT}{POD}",)
+    assert later.unreadable == ()
+
+
+def test_observe_hierarchy_refused_for_a_while_keeps_its_groups(
+    make: Make, ground: TestTree, files: KernelFiles
+) -> None:
+    ground.put(POD)
+    observer = make(ground, files)
+    observer.observe(0, 0)
+
+    files.refuse["cgroup.controllers"] = errno.EMFILE
+    trees = [observer.observe(tick, tick) for tick in range(1, 61)]
+    files.refuse.clear()
+    later = [observer.observe(tick, tick) for tick in range(61, 92)][-1]
+
+    assert all(POD in _paths(tree) for tree in trees)
+    assert trees[-1].unreadable == (MOUNT,)
+    assert later.unreadable == ()
+
+
+def test_observe_mount_that_cannot_be_looked_at_is_named(make: Make, ground: TestTree, files: KernelFiles) -> None:
+    files.unseen[MOUNT] = errno.EIO
+
+    tree = make(ground, files).observe(0, 0)
+
+    assert tree.samples == ()
+    assert tree.unreadable == (MOUNT,)
+
+
 def test_observe_many_refused_files_are_counted_beyond_a_bound(
     make: Make, ground: TestTree, files: KernelFiles
 ) -> None:

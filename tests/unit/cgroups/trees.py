@@ -121,11 +121,12 @@ class KernelFiles(OsFiles):
     """The operating system with a kernel's manners that plain files do not have.
 
     A group whose folder is gone answers ENODEV to its kept descriptors. `refuse` maps the end of a path to the errno
-    that reading it gives; `at_read` is called with the path before each read.
+    that reading it gives, `unseen` the errno of looking at it; `at_read` is called with the path before each read.
     """
 
     def __init__(self) -> None:
         self.refuse: dict[str, int] = {}
+        self.unseen: dict[str, int] = {}
         self.at_read: Callable[[str], None] = lambda path: None
         self.reads: list[str] = []
         self.listed: list[str] = []
@@ -158,6 +159,13 @@ class KernelFiles(OsFiles):
         if not os.path.exists(path) or os.stat(path).st_ino != os.fstat(fd).st_ino:
             raise OSError(errno.ENODEV, os.strerror(errno.ENODEV))
         return os.pread(fd, length, offset)
+
+    def stat(self, path: str) -> os.stat_result:  # type: ignore[override]
+        """stat(2); `unseen` counts here."""
+        for end, number in self.unseen.items():
+            if path.endswith(end):
+                raise OSError(number, os.strerror(number))
+        return os.stat(path)
 
     @property
     def kept(self) -> int:
