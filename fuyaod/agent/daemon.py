@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
@@ -16,7 +16,7 @@ from fuyaod.agent.http import Liveness, make_app, serve_http
 from fuyaod.agent.journalist import Journalist
 from fuyaod.agent.latest import Latest
 from fuyaod.agent.log import Logger
-from fuyaod.agent.loops import feed_watchdog, observe_forever, watch_settings
+from fuyaod.agent.loops import LoopErrors, feed_watchdog, go_on, observe_forever, watch_settings
 from fuyaod.agent.metrics.exposition import Exposition
 from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile
@@ -35,6 +35,10 @@ from fuyaod.rpc.server import serve_rpc
 DEAD_AFTER_S: Final = 30.0
 """Liveness fails when the observing loop has not come round for its interval and so long: far above any delay of a busy
 machine."""
+
+
+AGAIN_AFTER_S: Final = 10.0
+"""Pause of a loop that ended with an error nobody foresaw."""
 
 
 class Places(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +85,8 @@ class Daemon:
         self._clock = clock
         self._notifier = SystemdNotifier(environment)
         self._counters = AgentCounters()
+        self._errors = LoopErrors(self._counters, log)
+        self._told_ready = False
         self._journalist = Journalist(log)
         self._hangup = asyncio.Event()
         self._kubernetes = kubernetes_task(file.current, environment, host, clock.monotonic_ns)
@@ -96,6 +102,8 @@ class Daemon:
             FuyaodError: an address or socket cannot be bound.
         """
         async with AsyncExitStack() as stack:
+            asyncio.get_running_loop().set_exception_handler(self._errors.tell_stray)
+            stack.callback(asyncio.get_running_loop().set_exception_handler, None)
             observer = self._make_observer(stack)
             places = await self._open_faces(stack)
             async with asyncio.TaskGroup() as group:
@@ -165,20 +173,23 @@ class Daemon:
             return self._file.current.observe.interval_ms
 
         def after(snapshot: NodeSnapshot) -> None:
-            if snapshot.seq == 1:
+            if not self._told_ready:  # not by its number: the first look may have failed
                 self._notifier.ready(places.describe())
+                self._told_ready = True
             self._journalist.tell(snapshot)
 
         observing = observe_forever(observer, self.latest, self._counters, interval_ms, clock, log, after)
-        tasks = [
+
+        def settings() -> Coroutine[None, None, None]:
+            return watch_settings(self._file, self._hangup, self._counters, log, self._take)
+
+        errors = self._errors
+        return [
             group.create_task(observing, name="observe"),
-            group.create_task(
-                watch_settings(self._file, self._hangup, self._counters, log, self._take), name="settings"
-            ),
+            group.create_task(go_on("settings", settings, errors, AGAIN_AFTER_S), name="settings"),
             group.create_task(feed_watchdog(self._notifier, self.latest, clock, self._dead_after_s), name="watchdog"),
+            group.create_task(go_on("kubernetes", self._kubernetes.run, errors, AGAIN_AFTER_S), name="kubernetes"),
         ]
-        tasks.append(group.create_task(self._kubernetes.run(), name="kubernetes"))
-        return tasks
 
     def _dead_after_s(self) -> float:
         return DEAD_AFTER_S + self._file.current.observe.interval_ms / 1000

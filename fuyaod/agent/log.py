@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import sys
@@ -45,6 +46,28 @@ class LogTail(io.TextIOBase):
         return list(self._lines)
 
 
+class LossyStream(io.TextIOBase):
+    """Passes text on; what cannot be written is lost. A full disk or a log reader that died must not end the agent.
+
+    Args:
+        out: where the text goes.
+    """
+
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        """Writes, or loses it. Returns the length of `text` either way."""
+        with contextlib.suppress(OSError, ValueError):
+            self._out.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flushes, or does not."""
+        with contextlib.suppress(OSError, ValueError):
+            self._out.flush()
+
+
 def make_logger(settings: Log, stream: LogTail | None = None) -> Logger:
     """A logger that writes to `stream` (standard error), filtered by the level of the settings.
 
@@ -65,7 +88,10 @@ def make_logger(settings: Log, stream: LogTail | None = None) -> Logger:
             )
         )
     level = getattr(logging, settings.level.name)
+    lossy: Any = LossyStream(out)
     logger: Logger = structlog.wrap_logger(
-        structlog.PrintLogger(out), processors=processors, wrapper_class=structlog.make_filtering_bound_logger(level)
+        structlog.PrintLogger(lossy),
+        processors=processors,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
     )
     return logger

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, Protocol
 
 from fuyaod.agent.clock import Clock
 from fuyaod.agent.counters import AgentCounters
@@ -15,6 +15,9 @@ from fuyaod.agent.settings_file import SettingsFile, needs_restart
 from fuyaod.errors import SettingsError
 from fuyaod.model.settings import Settings
 from fuyaod.model.snapshot import NodeSnapshot
+
+MAX_KINDS: Final = 100
+"""Kinds of errors that are told; an error whose text has a number in it may come in many."""
 
 SETTINGS_POLL_S: Final = 2.0
 """A changed settings file is seen within this time; SIGHUP makes it at once."""
@@ -28,6 +31,44 @@ class Observer(Protocol):
         ...
 
 
+class LoopErrors:
+    """Unexpected errors at the loops' edges: every one is counted, each kind is logged once.
+
+    Args:
+        counters: where they are counted.
+        log: where they are told.
+    """
+
+    def __init__(self, counters: AgentCounters, log: Logger) -> None:
+        self._counters = counters
+        self._log = log
+        self._known: set[str] = set()
+
+    def tell(self, loop: str, error: BaseException) -> None:
+        """One error of one loop, which goes on."""
+        self._counters.loop_errors[loop] += 1
+        kind = f"{loop} {error!r}"
+        if kind not in self._known and len(self._known) < MAX_KINDS:
+            self._known.add(kind)
+            self._log.error(f"{loop}_failed", error=str(error), exc_info=error)
+
+    def tell_stray(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What the event loop reports of its own, as its exception handler. It may be 65 tracebacks a second: while
+        descriptors are lacking, each connection that cannot be accepted."""
+        self.tell("event_loop", context.get("exception") or RuntimeError(context["message"]))
+
+
+async def go_on(loop: str, work: Callable[[], Awaitable[None]], errors: LoopErrors, again_after_s: float) -> None:
+    """Does `work` until it ends. When it raises that is told and it begins again after a pause, in seconds: no loop
+    ends the others."""
+    while True:
+        try:
+            return await work()
+        except Exception as error:  # noqa: BLE001 the edge of a loop; counted and told
+            errors.tell(loop, error)
+        await asyncio.sleep(again_after_s)
+
+
 async def observe_forever(
     observer: Observer,
     latest: Latest,
@@ -39,23 +80,19 @@ async def observe_forever(
 ) -> None:
     """Makes a snapshot every `interval_ms` on a fixed grid and hands it to `latest` and `after`.
 
-    A look that takes longer than the interval makes the loop skip grid points, counted as missed; one that raises is
-    counted and logged once per kind of error, and the loop goes on.
+    A look that takes longer than the interval makes the loop skip grid points, counted as missed; one that raises, or
+    whose `after` does, is told, and the loop goes on.
     """
     due_ns = clock.monotonic_ns()
-    known_errors: set[str] = set()
+    errors = LoopErrors(counters, log)
     while True:
         latest.tick_ns = clock.monotonic_ns()
         try:
             snapshot = _timed(observer, counters, clock)
-        except Exception as error:
-            counters.loop_errors["observe"] += 1
-            if repr(error) not in known_errors and len(known_errors) < 100:
-                known_errors.add(repr(error))
-                log.error("observe_failed", error=str(error), exc_info=error)
-        else:
             latest.snapshot = snapshot
             after(snapshot)
+        except Exception as error:  # noqa: BLE001 the edge of a loop; counted and told
+            errors.tell("observe", error)
         due_ns = _next_due_ns(due_ns, clock.monotonic_ns(), interval_ms() * 1_000_000, counters)
         await asyncio.sleep(max(0, due_ns - clock.monotonic_ns()) / 1e9)
 

@@ -26,13 +26,21 @@ class Agent:
         work: folder for its socket, settings and log.
         settings: TOML text.
         environment: more variables.
+        log_path: where its output goes; None for a file in `work`.
     """
 
-    def __init__(self, root: Path, work: Path, settings: str = "", environment: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        work: Path,
+        settings: str = "",
+        environment: dict[str, str] | None = None,
+        log_path: Path | None = None,
+    ) -> None:
         self.settings = work / "fuyaod.toml"
         self.settings.write_text(settings)
         self.socket = work / "run" / "fuyaod.sock"
-        self._log_path = work / "log"
+        self._log_path = log_path or work / "log"
         self._log = self._log_path.open("wb")
         inherited = {k: v for k, v in os.environ.items() if not k.startswith("FUYAOD_")}
         self.process = subprocess.Popen(
@@ -75,9 +83,10 @@ class Agent:
                 raise AssertionError(f"{what}: agent ended with {self.process.poll()}\n{self.text()[-4000:]}")
             time.sleep(0.02)
 
-    def wait_started(self) -> None:
-        """Waits for the first snapshot."""
+    def wait_started(self) -> Agent:
+        """Waits for the first snapshot. Returns itself."""
         self.wait_for(lambda: bool(self.events("host_examined")), "start")
+        return self
 
     @property
     def url(self) -> str:

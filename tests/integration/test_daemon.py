@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import resource
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fuyaod.errors import FuyaodError
+from fuyaod.rpc.client import NodeClient
 from tests.hosts.declare import Materialised, declare, materialise, rewrite
 from tests.hosts.scratch import scratch_root
 from tests.integration.agent import Agent
+
+FAST = "[observe]\ninterval_ms = 100\n"
 
 
 @pytest.fixture
@@ -137,3 +144,36 @@ def test_daemon_survives_files_turning_to_garbage_while_it_runs(made: Materialis
 
         assert 'fuyaod_loop_errors_total{loop="observe"}' not in agent.get("/metrics")[1]
         assert agent.stop() == 0
+
+
+def test_daemon_whose_log_cannot_be_written_goes_on(root: Path, tmp_path: Path) -> None:
+    materialise(declare("one-cpu"), root)
+    with Agent(root, tmp_path, FAST, log_path=Path("/dev/full")) as agent:
+        agent.wait_for(agent.socket.exists, "start")
+
+        with NodeClient(str(agent.socket)) as client:
+            agent.wait_for(lambda: _seq(client) > 2, "a third look")
+
+
+def _seq(client: NodeClient) -> int:
+    try:
+        return client.snapshot().seq
+    except FuyaodError:  # before the first
+        return 0
+
+
+def test_daemon_without_a_free_descriptor_keeps_its_pods_and_a_short_log(made: Materialised, tmp_path: Path) -> None:
+    with Agent(made.root, tmp_path, FAST) as agent, NodeClient(str(agent.wait_started().socket)) as client:
+        port = int(agent.url.rpartition(":")[2])
+        before, seq = len(agent.text()), client.snapshot().seq
+
+        resource.prlimit(agent.process.pid, resource.RLIMIT_NOFILE, (16, 16))
+        with contextlib.ExitStack() as stack:
+            for _ in range(20):
+                stack.enter_context(socket.create_connection(("127.0.0.1", port)))
+            agent.wait_for(lambda: bool(agent.events("event_loop_failed")), "the first refused connection")
+            agent.wait_for(lambda: client.snapshot().seq > seq + 35, "the next look for the hierarchy")
+
+        assert len(client.snapshot().pods) == len(made.pods)
+        assert not agent.events("pod_gone")
+        assert len(agent.text()) - before < 20_000

@@ -14,7 +14,7 @@ from fuyaod.agent.clock import Clock
 from fuyaod.agent.counters import AgentCounters
 from fuyaod.agent.latest import Latest
 from fuyaod.agent.log import LogTail, make_logger
-from fuyaod.agent.loops import feed_watchdog, observe_forever, watch_settings
+from fuyaod.agent.loops import LoopErrors, feed_watchdog, go_on, observe_forever, watch_settings
 from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile, needs_restart
 from fuyaod.model.settings import Http, Log, Settings
@@ -59,12 +59,12 @@ def fail() -> None:
     raise RuntimeError("boom")
 
 
-async def run_observer(script: Script, time: FakeTime) -> tuple[AgentCounters, Latest, LogTail]:
+async def run_observer(
+    script: Script, time: FakeTime, after: Callable[[NodeSnapshot], None] = lambda _: None
+) -> tuple[AgentCounters, Latest, LogTail]:
     counters, latest, tail = AgentCounters(), Latest(0), LogTail()
     task = asyncio.create_task(
-        observe_forever(
-            script, latest, counters, lambda: 10, time.clock(), make_logger(Log(), tail), after=lambda _: None
-        )
+        observe_forever(script, latest, counters, lambda: 10, time.clock(), make_logger(Log(), tail), after)
     )
     async with asyncio.timeout(10):
         await script.done.wait()
@@ -81,6 +81,47 @@ async def test_observe_error_is_counted_logged_once_and_the_loop_goes_on() -> No
     assert sum("observe_failed" in line for line in tail.lines()) == 1
     assert latest.snapshot is not None
     assert latest.snapshot.seq >= 4
+
+
+async def test_observe_whose_listener_fails_is_counted_and_the_snapshot_stands() -> None:
+    def refuse(_: NodeSnapshot) -> None:
+        fail()
+
+    counters, latest, _ = await run_observer(Script(nothing, nothing), FakeTime(), refuse)
+
+    assert counters.loop_errors["observe"] >= 2
+    assert latest.snapshot is not None
+
+
+async def test_loop_that_fails_begins_again_and_is_told_once() -> None:
+    counters, tail, calls = AgentCounters(), LogTail(), []
+
+    async def work() -> None:
+        calls.append(1)
+        if len(calls) < 4:
+            fail()
+
+    async with asyncio.timeout(10):
+        await go_on("kubernetes", work, LoopErrors(counters, make_logger(Log(), tail)), again_after_s=0)
+
+    assert (len(calls), counters.loop_errors["kubernetes"]) == (4, 3)
+    assert sum("kubernetes_failed" in line for line in tail.lines()) == 1
+
+
+def test_stray_error_of_the_event_loop_is_counted_and_told_once() -> None:
+    counters, tail = AgentCounters(), LogTail()
+    errors = LoopErrors(counters, make_logger(Log(), tail))
+    loop = asyncio.new_event_loop()
+    loop.set_exception_handler(errors.tell_stray)
+
+    for _ in range(65):
+        error = OSError(24, "Too many open files")
+        loop.call_exception_handler({"message": "socket.accept() out of system resource", "exception": error})
+    loop.call_exception_handler({"message": "no exception in it"})
+    loop.close()
+
+    assert counters.loop_errors["event_loop"] == 66
+    assert sum("event_loop_failed" in line for line in tail.lines()) == 2
 
 
 async def test_observe_that_takes_too_long_misses_ticks_and_stays_on_the_grid() -> None:
@@ -283,3 +324,17 @@ def test_log_tail_keeps_the_last_lines() -> None:
         tail.write(f"line {number}\n\n")
 
     assert tail.lines() == ["line 3", "line 4"]
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(28, "No space left on device"), BrokenPipeError(), ValueError("closed file")]
+)
+def test_logger_that_cannot_write_loses_the_line_and_nothing_else(error: Exception) -> None:
+    class Broken(LogTail):
+        def write(self, text: str) -> int:
+            raise error
+
+        def flush(self) -> None:
+            raise error
+
+    make_logger(Log(), Broken()).info("lost")
