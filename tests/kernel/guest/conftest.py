@@ -10,6 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs.journal import Journal
+from tests.kernel.guest.agents import Agent, AgentUnit, child_agent
 from tests.kernel.guest.cgroups import enable_controllers, remove_tree
 from tests.kernel.guest.pods import CgroupDriver, GuestPod, PodQos, running_pod
 from tests.kernel.guest.sysfs import CPU_FOLDER, NODE_FOLDER
@@ -125,6 +128,38 @@ def leaf_cgroup(cgroup: Path) -> Path:
     leaf = cgroup / "leaf"
     leaf.mkdir()
     return leaf
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    """An empty journal of this machine."""
+    with Journal.open(HostRoot("/"), str(tmp_path / "fuyaod.journal")) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def agent_unit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentUnit]:
+    """The daemon as a unit, for all tests of the boot with systemd. A start takes ten seconds."""
+    unit = AgentUnit(tmp_path_factory.mktemp("unit"))
+    yield unit
+    unit.stop()
+
+
+@pytest.fixture(scope="session")
+def agent_child(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
+    """The daemon as a child process, for all tests of the boot without systemd."""
+    with child_agent(tmp_path_factory.mktemp("child")) as agent:
+        yield agent
+
+
+@pytest.fixture
+def agent(vm_spec: Vm, request: pytest.FixtureRequest) -> Agent:
+    """The running daemon, started as its boot does it. Look, do not stop."""
+    if vm_spec.mode is InitMode.SYSTEMD:
+        unit: AgentUnit = request.getfixturevalue("agent_unit")
+        return unit.running()
+    child: Agent = request.getfixturevalue("agent_child")
+    return child
 
 
 def _container_ids(count: int) -> tuple[str, ...]:
