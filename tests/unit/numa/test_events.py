@@ -200,6 +200,8 @@ if sys.argv[1] == "no_library":
 else:
     import pyudev
     pyudev.Context()
+    # Where no compiler is installed the search for the library ends otherwise: its helpers need descriptors too.
+    pyudev._ctypeslib.utils.find_library = {"udev": "libudev.so.1"}.get
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
 seen = HotplugEvents.open(HostRoot())
 print(seen.value is None, *(f"{f.id}:{f.status.value}:{bool(f.cost)}:{f.mend}" for f in seen.findings), sep="|")
