@@ -11,6 +11,7 @@ from typing import Final
 from fuyaod.errors import FuyaodError, HostFileError, HostParseError, host_error
 from fuyaod.hostfs.budget import DescriptorBudget
 from fuyaod.hostfs.files import READ_FLAGS, VANISHED, Files, OsFiles, close_quietly
+from fuyaod.hostfs.rooted import RootedFiles, follow
 from fuyaod.model.cpuset import CpuSet
 from fuyaod.model.values import parse_cpulist
 
@@ -31,8 +32,6 @@ Source: Linux fs/seq_file.c, seq_read_iter().
 
 LIST_BYTES: Final = 65_536
 """Longest CPU list read: every second one of 8192 CPUs takes 20 KiB."""
-MAX_LINKS: Final = 40
-"""Links followed before a path counts as a loop. Source: Linux include/linux/namei.h, MAXSYMLINKS."""
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,20}|0[xX][0-9a-fA-F]{1,16}").fullmatch
 
@@ -41,12 +40,11 @@ class HostRoot:
     """Host files below one root. Paths are relative and have no leading slash: `sys/devices/system/cpu/online`.
 
     Every reader returns None for what is not there and raises `HostDenied` for what may not be read. Links are
-    followed by the kernel: below another root than `/` a path on which an absolute link may stand (`var/run`) goes
-    through `resolve` first.
+    followed inside the root, as in a chroot: nothing outside it is read or written whatever a tree's links say.
 
     Args:
         path: the root, absolute. `/` is this machine itself.
-        files: the system calls to use.
+        files: the system calls to use; by default the kernel's own for `/`, and `RootedFiles` for any other root.
         budget: for descriptors that are kept.
     """
 
@@ -54,7 +52,7 @@ class HostRoot:
         self, path: str | os.PathLike[str] = "/", files: Files | None = None, budget: DescriptorBudget | None = None
     ) -> None:
         self.path = os.path.abspath(path)
-        self.files: Files = OsFiles() if files is None else files
+        self.files: Files = files or (OsFiles() if self.path == "/" else RootedFiles(self.path))
         self.budget = DescriptorBudget(1024) if budget is None else budget
         self._prefix = self.path.rstrip("/") + "/"
 
@@ -163,32 +161,11 @@ class HostRoot:
             HostDenied: a folder may not be searched.
             HostFileError: ELOOP after 40 links.
         """
-        todo = relative.split("/")[::-1]
-        done: list[str] = []
-        links = 0
-        while todo:
-            part = todo.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":  # what is in `done` is real, so its parent is the one written before it
-                del done[-1:]
-                continue
-            path = self._prefix + "/".join([*done, part])
-            try:
-                target = self.files.readlink(path)
-            except OSError as error:
-                if error.errno == errno.EINVAL:  # exists, and is no link
-                    done.append(part)
-                    continue
-                raise_unless_vanished("resolve", path, error)
-                return None
-            links += 1
-            if links > MAX_LINKS:
-                raise HostFileError("resolve", self._prefix + relative, errno.ELOOP)
-            if target.startswith("/"):
-                done.clear()
-            todo += target.split("/")[::-1]
-        return "/".join(done)
+        try:
+            return follow(self._prefix, relative, self.files.readlink)
+        except OSError as error:
+            raise_unless_vanished("resolve", self._prefix + relative, error)
+            return None
 
     def stat(self, relative: str) -> os.stat_result | None:
         """stat(2); None when it is not there. Raises HostDenied, HostFileError."""

@@ -165,7 +165,7 @@ def test_census_of_host_in_a_container_reads_the_hosts_proc(tmp_path: Path, monk
     (tmp_path / "proc").symlink_to("/proc")
     monkeypatch.setattr(psutil, "PROCFS_PATH", "/proc")  # put back afterwards
     use_proc_of(HostRoot(tmp_path))
-    observer = CensusObserver(HostRoot(tmp_path), Observe(census_chunk=10_000))
+    observer = CensusObserver(HostRoot(tmp_path, OsFiles()), Observe(census_chunk=10_000))
 
     census = observer.step(0)
 

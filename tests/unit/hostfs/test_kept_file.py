@@ -51,7 +51,7 @@ def test_kept_file_without_end_is_refused(tmp_path: Path) -> None:
     os.symlink("/dev/zero", tmp_path / "file")
 
     with pytest.raises(HostFileError, match="EFBIG"):
-        HostRoot(tmp_path).keep("file").read()
+        HostRoot(tmp_path, OsFiles()).keep("file").read()
 
 
 def test_kept_file_vanished_stays_vanished_and_gives_its_descriptor_back(tmp_path: Path) -> None:

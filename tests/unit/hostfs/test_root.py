@@ -55,7 +55,7 @@ def test_read_file_without_end_is_refused(tmp_path: Path) -> None:
     os.symlink("/dev/zero", tmp_path / "file")
 
     with pytest.raises(HostFileError, match="EFBIG"):
-        HostRoot(tmp_path).read("file")
+        HostRoot(tmp_path, OsFiles()).read("file")
 
 
 def test_read_sparse_file_of_a_tebibyte_is_refused(tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_root_elsewhere_with_this_kernels_proc_is_this_machine(tmp_path: Path) -
     """As in a container that has the host mounted at /host."""
     (tmp_path / "proc").symlink_to("/proc")
 
-    assert HostRoot(tmp_path).is_this_machine
+    assert HostRoot(tmp_path, OsFiles()).is_this_machine
 
 
 def test_root_with_another_boot_id_is_not_this_machine(tmp_path: Path) -> None:
