@@ -32,7 +32,7 @@ socket = "{socket}"
 format = "json"
 
 [[qos.services]]
-unit = "nginx-*.service"
+unit = "nginx-kernel-*.service"
 class = "{nginx}"
 
 [[qos.services]]
@@ -57,7 +57,7 @@ def lay_out(folder: Path) -> Places:
 
 
 def write_settings(places: Places, *, nginx: str) -> None:
-    """The settings, with the class of `nginx-*.service`."""
+    """The settings, with the class of the nginx unit."""
     places.settings.write_text(SETTINGS.format(socket=places.socket, nginx=nginx))
 
 

@@ -12,6 +12,7 @@ from tests.kernel.guest.waiting import wait_until
 
 pytestmark = pytest.mark.systemd_boot
 
+# As systemd writes `nginx-kernel-test.service` with a dash that is part of the name.
 NGINX = "nginx-kernel\\x2dtest.service"
 BATCH = "batch-kernel.slice"
 
