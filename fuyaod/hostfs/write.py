@@ -131,6 +131,8 @@ def _consider(action: Action, host: HostRoot) -> Outcome | tuple[FileFormat, See
         what = "its format is not known" if file_format is None else "the value is not one line of ASCII"
         error = f"cannot write {action.value!r} to {host.absolute(action.path)}: {what}"
         return _outcome(action, OutcomeStatus.REFUSED, error=error)
+    if action.verify_path is not None:
+        host.absolute(action.verify_path)  # a path that cannot be used is refused before anything is written
     seen = look(host, action.path, action.inode)
     if seen is None:
         return _outcome(action, OutcomeStatus.GONE)
@@ -206,7 +208,7 @@ def _verify(action: Action, file_format: FileFormat, seen: Seen, journal: Journa
             return _outcome(action, OutcomeStatus.GONE, seen.text)
         _settle(action, file_format, now, journal)
         effective = _effective(action, file_format, journal.host)
-    except FuyaodError as error:
+    except (FuyaodError, ValueError) as error:
         return _outcome(action, OutcomeStatus.REFUSED, seen.text, error=f"{error}; {action.value!r} was written")
     effective = now.text if effective is None else effective
     as_wanted = file_format.same(action.value, effective) or (file_format.inherits and not action.value)

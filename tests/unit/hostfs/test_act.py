@@ -12,7 +12,6 @@ from fuyaod.hostfs.journal import Journal
 from fuyaod.hostfs.restore import restore
 from fuyaod.hostfs.write import act, preview
 from fuyaod.model.action import OutcomeStatus, WriteFile
-from tests.fakes.faults import Fault
 from tests.fakes.journalled import ROOT, WHY, open_journal, write
 from tests.fakes.kernelfs import KernelFs
 
@@ -162,13 +161,12 @@ def test_act_refused_step_gives_the_reason_and_the_next_ones_are_done(
 
 
 @pytest.mark.parametrize("number", [errno.EBUSY, errno.EINVAL, errno.ENOSPC, errno.EACCES, errno.EROFS, errno.ERANGE])
-@pytest.mark.parametrize("call", ["open", "write"])
-def test_act_kernel_says_no_names_value_file_and_errno(kernel: KernelFs, number: int, call: str) -> None:
+@pytest.mark.parametrize(("call", "nth"), [("open", 2), ("write", 1)], ids=["open", "write"])
+def test_act_kernel_says_no_names_value_file_and_errno(kernel: KernelFs, number: int, call: str, nth: int) -> None:
     journal, files = open_journal(kernel)
-    touch = len(files.calls) + (6 if call == "open" else 8)
-    files.faults[touch], files.number = Fault.ERROR, number
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    with files.failing(call, "/pod/cpu.weight", number, nth=nth):
+        (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
 
     assert outcome.status is OutcomeStatus.REFUSED
     assert f'cannot write "1" to {POD}/cpu.weight: {errno.errorcode[number]}' in (outcome.error or "")
@@ -179,9 +177,9 @@ def test_act_kernel_says_no_names_value_file_and_errno(kernel: KernelFs, number:
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.ENODEV])
 def test_act_group_vanishes_under_the_write_is_gone(kernel: KernelFs, number: int) -> None:
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 8], files.number = Fault.ERROR, number
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    with files.failing("write", "/pod/cpu.weight", number):
+        (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
 
     assert outcome.status is OutcomeStatus.GONE
     assert journal.entries() == ()
@@ -235,6 +233,46 @@ def test_act_shorter_value_in_a_tree_of_plain_files_leaves_no_tail(tmp_path: Pat
         restore(journal)
 
     assert (written, (tmp_path / "pod/cpu.max").read_text()) == ("max 100\n", "100000 100000\n")
+
+
+@pytest.mark.parametrize(
+    ("verify_path", "says"),
+    [
+        pytest.param("/sys/fs/cgroup/pod/cpu.weight", "must be relative", id="absolute"),
+        pytest.param("sys/../../etc/passwd", "without '..'", id="outside_the_root"),
+    ],
+)
+def test_act_verify_path_that_cannot_be_used_is_refused_before_the_write_and_the_next_step_is_done(
+    kernel: KernelFs, verify_path: str, says: str
+) -> None:
+    step = WriteFile(path=f"{POD}/cpu.weight".removeprefix("/"), value="7", reason=WHY, verify_path=verify_path)
+    journal, _ = open_journal(kernel)
+
+    (previewed,) = preview((step,), journal.host)
+    refused, done = act((step, write("pod/cgroup.freeze", "1")), journal)
+
+    assert (previewed.status, refused.status, done.status) == (
+        OutcomeStatus.REFUSED,
+        OutcomeStatus.REFUSED,
+        OutcomeStatus.DONE,
+    )
+    assert says in (refused.error or "")
+    assert kernel.writes == [(f"{POD}/cgroup.freeze", "1")]
+
+
+def test_act_verify_path_that_no_system_call_takes_is_an_outcome_and_the_next_step_is_done(tmp_path: Path) -> None:
+    for name in ("cpu.weight", "cgroup.freeze"):
+        (tmp_path / name).write_text("0\n")
+    steps = (
+        WriteFile(path="cpu.weight", value="7", reason=WHY, verify_path="p\ud800d"),
+        WriteFile(path="cgroup.freeze", value="1", reason=WHY),
+    )
+
+    with Journal.open(HostRoot(tmp_path), str(tmp_path / "journal")) as journal:
+        refused, done = act(steps, journal)
+
+    assert (refused.status, done.status) == (OutcomeStatus.REFUSED, OutcomeStatus.DONE)
+    assert "'7' was written" in (refused.error or "")
 
 
 def test_preview_tells_and_writes_nothing(kernel: KernelFs) -> None:

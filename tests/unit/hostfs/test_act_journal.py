@@ -9,10 +9,13 @@ import pytest
 from fuyaod.hostfs.write import act
 from fuyaod.model.action import OutcomeStatus
 from tests.fakes.faults import Fault
-from tests.fakes.journalled import ROOT, open_journal, write
+from tests.fakes.journalled import PATH, ROOT, open_journal, write
 from tests.fakes.kernelfs import KernelFs
 
 POD = f"{ROOT}/pod"
+
+READ_BACK = 3
+"""A file is opened to look at it, to write it, and to read it back."""
 
 
 @pytest.fixture
@@ -24,9 +27,9 @@ def kernel() -> KernelFs:
 
 def test_act_cannot_read_back_is_refused_and_stays_in_the_journal(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 11] = Fault.ERROR
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    with files.failing("open", "/pod/cpu.weight", nth=READ_BACK):
+        (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
 
     assert outcome.status is OutcomeStatus.REFUSED
     assert "'1' was written" in (outcome.error or "")
@@ -35,18 +38,18 @@ def test_act_cannot_read_back_is_refused_and_stays_in_the_journal(kernel: Kernel
 
 def test_act_group_gone_at_the_read_back_leaves_the_journal(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 11], files.number = Fault.ERROR, errno.ENODEV
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    with files.failing("open", "/pod/cpu.weight", errno.ENODEV, nth=READ_BACK):
+        (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
 
     assert (outcome.status, journal.entries()) == (OutcomeStatus.GONE, ())
 
 
 def test_act_journal_full_refuses_the_step_and_writes_nothing(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 5], files.number = Fault.ERROR, errno.ENOSPC
 
-    (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
+    with files.failing("write", PATH, errno.ENOSPC):
+        (outcome,) = act((write("pod/cpu.weight", "1"),), journal)
 
     assert outcome.status is OutcomeStatus.REFUSED
     assert "cannot write /run/fuyaod/cgroups.journal" in (outcome.error or "")
@@ -56,10 +59,9 @@ def test_act_journal_full_refuses_the_step_and_writes_nothing(kernel: KernelFs) 
 def test_act_thaw_with_a_full_journal_is_done(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
     act((write("pod/cgroup.freeze", "1"),), journal)
-    start = len(files.calls)
-    files.faults = dict.fromkeys(range(start, start + 100), Fault.SHORT)  # no plain file takes a whole record
 
-    (outcome,) = act((write("pod/cgroup.freeze", "0"),), journal)
+    with files.failing("write", PATH, nth=None, fault=Fault.SHORT):  # it never takes a whole record
+        (outcome,) = act((write("pod/cgroup.freeze", "0"),), journal)
 
     assert outcome.status is OutcomeStatus.DONE
     assert kernel.value(f"{POD}/cgroup.freeze") == "0"
@@ -104,9 +106,9 @@ def test_act_weight_of_an_idle_group_refused_and_not_read_back_keeps_what_idle_m
     kernel.put(f"{POD}/cpu.weight", "39")
     journal, files = open_journal(kernel)
     act((write("pod/cpu.idle", "1"),), journal)
-    files.faults[len(files.calls) + 10] = Fault.ERROR  # the look after the refusal
 
-    (outcome,) = act((write("pod/cpu.weight", "50"),), journal)
+    with files.failing("stat", POD, nth=3):  # the look after the refusal
+        (outcome,) = act((write("pod/cpu.weight", "50"),), journal)
 
     assert (outcome.status, outcome.effective) == (OutcomeStatus.REFUSED, None)
     assert journal.entries()[0].before == "39"
@@ -116,21 +118,19 @@ def test_act_weight_of_an_idle_group_refused_and_not_read_back_keeps_what_idle_m
 def test_act_idle_refused_lets_the_weight_go(kernel: KernelFs) -> None:
     kernel.put(f"{POD}/cpu.weight", "39")
     journal, files = open_journal(kernel)
-    write_call = len(files.calls) + 14
-    files.faults[write_call], files.number = Fault.ERROR, errno.EINVAL
 
-    (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
+    with files.failing("write", "/pod/cpu.idle", errno.EINVAL):
+        (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
 
     assert outcome.status is OutcomeStatus.REFUSED
-    assert files.calls[write_call] == "write"
     assert journal.entries() == ()
 
 
 def test_act_idle_journal_full_at_second_record_lets_the_weight_go(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 11], files.number = Fault.ERROR, errno.ENOSPC
 
-    (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
+    with files.failing("write", PATH, errno.ENOSPC, nth=2):
+        (outcome,) = act((write("pod/cpu.idle", "1"),), journal)
 
     assert "cannot write /run/fuyaod" in (outcome.error or "")
     assert (kernel.writes, journal.entries()) == ([], ())

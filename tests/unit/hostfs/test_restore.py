@@ -155,9 +155,9 @@ def test_restore_empty_cpuset_waits_for_its_ancestor_which_we_shrank(kernel: Ker
     kernel.make_group(f"{POD}/container", populated=True)
     journal, files = open_journal(kernel)
     act((write("pod/cpuset.cpus", "1"), write("pod/container/cpuset.cpus", "1")), journal)
-    files.faults[len(files.calls) + 7] = Fault.ERROR
 
-    refused, waits = restore(journal)
+    with files.failing("write", "/pod/cpuset.cpus"):
+        refused, waits = restore(journal)
 
     assert (refused.status, waits.status) == (OutcomeStatus.REFUSED, OutcomeStatus.REFUSED)
     assert {outcome.status for outcome in restore(journal)} == {OutcomeStatus.DONE, OutcomeStatus.CLIPPED}
@@ -170,8 +170,8 @@ def test_restore_empty_cpuset_killed_after_the_ancestors_write_is_done_by_the_ne
     act((write("pod/container/cpuset.cpus", "2"),), journal)
     journal.close()
     journal, files = open_journal(kernel)
-    files.faults[len(files.calls) + 16] = Fault.CRASH_AFTER
-    with pytest.raises(Crash):
+    second_write = files.failing("write", "/container/cpuset.cpus", nth=2, fault=Fault.CRASH_AFTER)
+    with pytest.raises(Crash), second_write:
         restore(journal)
     assert (files.calls[-1], kernel.value(f"{POD}/container/cpuset.cpus")) == ("write", "0-7")
     kernel.end_process()
@@ -199,9 +199,9 @@ def test_restore_empty_cpuset_without_any_ancestor_is_refused_and_kept(kernel: K
 def test_restore_refused_is_reported_and_kept_and_the_others_go_on(kernel: KernelFs, number: int) -> None:
     journal, files = open_journal(kernel)
     act((write("pod/cpu.max", "50000 100000"), write("pod/cpu.weight", "1")), journal)
-    files.faults[len(files.calls) + 7], files.number = Fault.ERROR, number
 
-    refused, done = restore(journal)
+    with files.failing("write", "/pod/cpu.weight", number):
+        refused, done = restore(journal)
 
     assert (refused.status, done.status) == (OutcomeStatus.REFUSED, OutcomeStatus.DONE)
     assert f'cannot write "100" to {POD}/cpu.weight: {errno.errorcode[number]}' in (refused.error or "")
@@ -221,9 +221,9 @@ def test_restore_cpuset_refused_for_another_reason_takes_nothing_from_the_ancest
     kernel.make_group(ROOT)
     journal, files = open_journal(kernel)
     act((write("pod/cpuset.cpus", "2"),), journal)
-    files.faults[len(files.calls) + 7], files.number = Fault.ERROR, number
 
-    (outcome,) = restore(journal)
+    with files.failing("write", "/pod/cpuset.cpus", number):
+        (outcome,) = restore(journal)
 
     assert outcome.status is OutcomeStatus.REFUSED
     assert kernel.value(f"{POD}/cpuset.cpus") == "2"
