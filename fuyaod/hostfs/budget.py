@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from collections.abc import Callable
 from typing import Final
 
 PINNED_BYTES_PER_DESCRIPTOR: Final = 4096
@@ -13,16 +14,23 @@ Source: Linux fs/seq_file.c (seq_read_iter allocates PAGE_SIZE and keeps it); 4,
 """
 
 
-def raise_descriptor_limit() -> int:
+def raise_descriptor_limit(
+    getrlimit: Callable[[int], tuple[int, int]] = resource.getrlimit,
+    setrlimit: Callable[[int, tuple[int, int]], None] = resource.setrlimit,
+) -> int:
     """Raises the soft limit of open files to the hard one. Returns the limit now in force.
 
     An endless hard limit is no figure to count against, and Linux refuses it as a soft one: the soft limit stays.
+
+    Args:
+        getrlimit: getrlimit(2).
+        setrlimit: setrlimit(2).
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = getrlimit(resource.RLIMIT_NOFILE)
     if soft == hard or hard == resource.RLIM_INFINITY:
         return soft
     try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (OSError, ValueError):  # a sandbox that forbids setrlimit: the agent then keeps fewer descriptors
         return soft
     return hard

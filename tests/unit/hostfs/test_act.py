@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from fuyaod.hostfs import HostRoot
+from fuyaod.errors import HostFileError
+from fuyaod.hostfs import HostRoot, OsFiles
 from fuyaod.hostfs.journal import Journal
 from fuyaod.hostfs.restore import restore
-from fuyaod.hostfs.write import act, preview
+from fuyaod.hostfs.write import act, preview, write_value
 from fuyaod.model.action import OutcomeStatus, WriteFile
 from tests.fakes.journalled import ROOT, WHY, open_journal, write
 from tests.fakes.kernelfs import KernelFs
@@ -273,6 +274,18 @@ def test_act_verify_path_that_no_system_call_takes_is_an_outcome_and_the_next_st
 
     assert (refused.status, done.status) == (OutcomeStatus.REFUSED, OutcomeStatus.DONE)
     assert "'7' was written" in (refused.error or "")
+
+
+def test_write_to_a_link_is_refused_and_what_it_points_to_stays(tmp_path: Path) -> None:
+    """The system calls of `/` itself: no kernel file that is written is a link, so one is somebody's trap."""
+    (tmp_path / "target").write_text("39\n")
+    (tmp_path / "cpu.weight").symlink_to("target")
+    host = HostRoot(tmp_path, OsFiles())
+
+    with pytest.raises(HostFileError, match="ELOOP"):
+        write_value(host, "cpu.weight", tmp_path.stat().st_ino, "7")
+
+    assert (tmp_path / "target").read_text() == "39\n"
 
 
 def test_preview_tells_and_writes_nothing(kernel: KernelFs) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from fuyaod.errors import HostDenied, HostFileError
 from fuyaod.hostfs import DescriptorBudget, HostRoot
-from fuyaod.hostfs.budget import PINNED_BYTES_PER_DESCRIPTOR
+from fuyaod.hostfs.budget import PINNED_BYTES_PER_DESCRIPTOR, raise_descriptor_limit
 from fuyaod.hostfs.files import OsFiles
 from tests.fakes.faults import Fault, FaultyFiles
 
@@ -137,4 +137,38 @@ def test_raise_descriptor_limit_gives_the_hard_one() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     assert told == "128 (128, 128) 128\n"
-    assert resource.RLIM_INFINITY == -1
+
+
+class Limits:
+    """A process's limit of open files; raising it may be forbidden."""
+
+    def __init__(self, soft: int, hard: int, *, forbidden: bool = False) -> None:
+        self.limits = (soft, hard)
+        self.asked: list[tuple[int, int]] = []
+        self._forbidden = forbidden
+
+    def get(self, which: int) -> tuple[int, int]:
+        assert which == resource.RLIMIT_NOFILE
+        return self.limits
+
+    def set(self, which: int, limits: tuple[int, int]) -> None:
+        assert which == resource.RLIMIT_NOFILE
+        self.asked.append(limits)
+        if self._forbidden:
+            raise ValueError("not allowed to raise maximum limit")
+        self.limits = limits
+
+
+@pytest.mark.parametrize(
+    ("limits", "in_force", "asked"),
+    [
+        pytest.param(Limits(1024, 4096), 4096, [(4096, 4096)], id="raised"),
+        pytest.param(Limits(1024, resource.RLIM_INFINITY), 1024, [], id="endless_hard_limit_is_no_figure"),
+        pytest.param(Limits(1024, 4096, forbidden=True), 1024, [(4096, 4096)], id="forbidden"),
+    ],
+)
+def test_raise_descriptor_limit_never_counts_on_more_than_there_is(
+    limits: Limits, in_force: int, asked: list[tuple[int, int]]
+) -> None:
+    assert raise_descriptor_limit(limits.get, limits.set) == in_force
+    assert (limits.limits[0], limits.asked) == (in_force, asked)
