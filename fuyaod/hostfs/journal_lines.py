@@ -106,7 +106,7 @@ def _decode_line(line: bytes, path: str, number: int) -> Record:
         raise _damaged(path, number, "does not match its checksum")
     try:
         return msgspec.json.decode(body, type=Record)  # type: ignore[no-any-return,arg-type,unused-ignore]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise _damaged(path, number, f"is of no known form ({error})") from error
 
 

@@ -87,7 +87,7 @@ def json_scalars(text: str) -> dict[str, str]:
     """The same for JSON, nothing when it is none."""
     try:
         table = msgspec.json.decode(text, type=dict[str, object])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return {}
     return {key: str(value) for key, value in table.items() if isinstance(value, str | int | float)}
 
@@ -131,6 +131,6 @@ def _decode(reader: Reader, path: str, kind: type[T]) -> T | None:
         return None
     try:
         return msgspec.json.decode(raw, type=kind)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         reader.note(path, HostParseError(reader.host.absolute(path), raw[:40], f"kubelet's state ({error})"))
         return None

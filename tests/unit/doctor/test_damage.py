@@ -18,9 +18,14 @@ from fuyaod.model.values import decode, encode
 from tests.hosts.declare import declare, materialise
 from tests.hosts.scratch import scratch_root
 
+DEEP = b'{"policyName": ' + b"[" * 100_000
+"""JSON that every recursive parser gives up on."""
+
 GARBAGE = (
     st.binary(max_size=40)
-    | st.sampled_from([b"", b"\n", b"-1\n", b"9" * 60, b"0-", b"0-99999", b"[x", b"{", b"\xff" * 10, b"a" * 70_000])
+    | st.sampled_from(
+        [b"", b"\n", b"-1\n", b"9" * 60, b"0-", b"0-99999", b"[x", b"{", b"\xff" * 10, b"a" * 70_000, DEEP]
+    )
     | st.text(max_size=20).map(str.encode)
 )
 
@@ -85,6 +90,14 @@ def test_observe_damaged_tree_gives_facts_that_can_be_written_and_judged(
 
     assert decode(encode(facts), HostFacts) == facts
     assert diagnose(facts)
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "cpu_manager_state", "memory_manager_state"])
+def test_observe_kubelet_file_nested_without_end_is_no_exception(tmp_path: Path, name: str) -> None:
+    (tmp_path / "var/lib/kubelet").mkdir(parents=True)
+    (tmp_path / "var/lib/kubelet" / name).write_bytes(DEEP)
+
+    assert diagnose(observe_facts(HostRoot(tmp_path)))
 
 
 def test_observe_tree_that_may_not_be_read_says_so_first(tree: Path) -> None:
