@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Final, TypeVar
 
 from fuyaod.hostfs.files import Files
 from fuyaod.model.values import Value
 
-MAX_RECORDED_BYTES: Final = 256 << 20
-"""A tape above 256 MiB is a mistake; a host of 1024 CPUs and 5000 groups makes about 30 MiB."""
+MAX_RECORDED_BYTES: Final = 64 << 20
+"""A tape above 64 MiB is a mistake; a host of 1024 CPUs and 5000 groups makes about 30 MiB."""
+
+MAX_FILE_BYTES: Final = 4 << 20
+"""Of one file no more is recorded than just above what `HostRoot.read` accepts, so that a replay refuses it too."""
 
 _READ: Final = 1 << 20
 
@@ -43,9 +46,8 @@ class Tape(Value, frozen=True, kw_only=True):
 
 
 class RecordingFiles:
-    """Passes calls on and remembers each answer; a second call for the same path gets the first one's answer, so that
-    what
-    is recorded is what was decided on.
+    """Passes calls on and remembers each answer, errors included. A second call for the same path gets the first one's
+    answer, so that what is recorded is what was decided on.
 
     Args:
         inner: the system calls.
@@ -84,29 +86,19 @@ class RecordingFiles:
         """Reads the whole file once; later opens read from memory. Raises OSError, EROFS for writing."""
         if flags & (os.O_WRONLY | os.O_RDWR):
             raise OSError(errno.EROFS, "cannot write while recording", path)
-        key = self._key(path)
-        if key not in self._read:
-            self._raise_known("read", key)
-            try:
-                self._read[key] = self._slurp(path, flags, mode)
-            except OSError as error:
-                self._errors[f"read {key}"] = error.errno or errno.EIO
-                raise
-        return self._open.add(self._read[key])
+        return self._open.add(self._once("read", path, self._read, lambda: self._slurp(path, flags, mode)))
 
-    def _slurp(self, path: str, flags: int, mode: int) -> bytes:
-        fd = self._inner.open(path, flags, mode)
-        try:
-            parts, size = [], 0
-            while chunk := self._inner.pread(fd, _READ, size):
-                parts.append(chunk)
-                size += len(chunk)
-                self._bytes += len(chunk)
-                if self._bytes > MAX_RECORDED_BYTES:
-                    raise OSError(errno.EFBIG, "recording is too large", path)
-            return b"".join(parts)
-        finally:
-            self._inner.close(fd)
+    def listdir(self, path: str) -> list[str]:
+        """Names in a folder. Raises OSError."""
+        return list(self._once("list", path, self._folders, lambda: tuple(sorted(self._inner.listdir(path)))))
+
+    def readlink(self, path: str) -> str:
+        """Target of a link. Raises OSError."""
+        return self._once("readlink", path, self._links, lambda: self._inner.readlink(path))
+
+    def stat(self, path: str) -> os.stat_result:
+        """Kind, inode and times. Raises OSError."""
+        return self._once("stat", path, self._stats, lambda: self._inner.stat(path))
 
     def close(self, fd: int) -> None:
         """Forgets the descriptor."""
@@ -120,49 +112,33 @@ class RecordingFiles:
         """Never. Raises OSError EROFS."""
         raise OSError(errno.EROFS, "cannot write while recording")
 
-    def listdir(self, path: str) -> list[str]:
-        """Names in a folder. Raises OSError."""
-        key = self._key(path)
-        if key not in self._folders:
-            self._raise_known("list", key)
-            try:
-                self._folders[key] = tuple(sorted(self._inner.listdir(path)))
-            except OSError as error:
-                self._errors[f"list {key}"] = error.errno or errno.EIO
-                raise
-        return list(self._folders[key])
-
-    def readlink(self, path: str) -> str:
-        """Target of a link. Raises OSError."""
-        key = self._key(path)
-        if key not in self._links:
-            self._raise_known("readlink", key)
-            try:
-                self._links[key] = self._inner.readlink(path)
-            except OSError as error:
-                self._errors[f"readlink {key}"] = error.errno or errno.EIO
-                raise
-        return self._links[key]
-
-    def stat(self, path: str) -> os.stat_result:
-        """Kind, inode and times. Raises OSError."""
-        key = self._key(path)
-        if key not in self._stats:
-            self._raise_known("stat", key)
-            try:
-                self._stats[key] = self._inner.stat(path)
-            except OSError as error:
-                self._errors[f"stat {key}"] = error.errno or errno.EIO
-                raise
-        return self._stats[key]
-
-    def _key(self, path: str) -> str:
-        return path.removeprefix(self._prefix)
-
-    def _raise_known(self, call: str, key: str) -> None:
+    def _once(self, call: str, path: str, answers: MutableMapping[str, T], ask: Callable[[], T]) -> T:
+        key = path.removeprefix(self._prefix)
+        if key in answers:
+            return answers[key]
         number = self._errors.get(f"{call} {key}")
         if number is not None:
-            raise OSError(number, os.strerror(number), key)
+            raise OSError(number, os.strerror(number), path)
+        try:
+            answers[key] = ask()
+        except OSError as error:
+            self._errors[f"{call} {key}"] = error.errno or errno.EIO
+            raise
+        return answers[key]
+
+    def _slurp(self, path: str, flags: int, mode: int) -> bytes:
+        fd = self._inner.open(path, flags, mode)
+        try:
+            parts, size = [], 0
+            while size <= MAX_FILE_BYTES and (chunk := self._inner.pread(fd, _READ, size)):
+                parts.append(chunk)
+                size += len(chunk)
+        finally:
+            self._inner.close(fd)
+        self._bytes += size
+        if self._bytes > MAX_RECORDED_BYTES:
+            raise OSError(errno.EFBIG, "recording is too large", path)
+        return b"".join(parts)
 
 
 class CapturedFiles:

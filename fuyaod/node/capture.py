@@ -10,7 +10,6 @@ same snapshot to the byte.
 from __future__ import annotations
 
 import gzip
-import hashlib
 import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -22,28 +21,18 @@ from fuyaod.errors import FuyaodError
 from fuyaod.hostfs import HostRoot
 from fuyaod.hostfs.record import CapturedFiles, RecordingFiles, Tape
 from fuyaod.model.cgroup import CgroupTree
-from fuyaod.model.pods import Container, OwnerRef, PodRecord, PodSource, SourceHealth, SourceKind, SourceReport
+from fuyaod.model.pods import PodSource, SourceKind, SourceReport
 from fuyaod.model.settings import Kubernetes, Node, Settings
 from fuyaod.model.snapshot import NodeSnapshot
 from fuyaod.model.values import Value, decode, encode, to_builtins
 from fuyaod.node.observe import NodeObserver
-from fuyaod.qos.decide import ACCEPTED, PROTECTED_NAMESPACE
+from fuyaod.node.redact import NODE_NAME, clean_report, clean_tape
 
 CAPTURE_SCHEMA: Final = 1
-MAX_CAPTURE_BYTES: Final = 512 << 20
-"""A capture that unpacks to more is refused."""
+MAX_CAPTURE_BYTES: Final = 128 << 20
+"""A capture that unpacks to more is refused: twice the largest tape."""
 
 _REPLAY_ROOT: Final = "/captured"
-_NODE_NAME: Final = "node"
-_KEPT_BOOT_OPTIONS: Final = frozenset(
-    (
-        *("isolcpus", "nohz_full", "nosmt", "maxcpus", "nr_cpus", "mitigations", "clocksource", "tsc"),
-        *("psi", "cgroup", "cgroup_no_v1", "systemd.unified_cgroup_hierarchy", "swapaccount", "rdt", "arm64.mpam"),
-        *("hugepages", "hugepagesz", "default_hugepagesz", "transparent_hugepage"),
-        *("numa", "numa_balancing", "mem_sampling_on", "numa_icon"),
-    )
-)
-"""Boot options that decisions or `doctor` read; the rest (disks, consoles, credentials) stays at home."""
 
 
 class Capture(Value, frozen=True, kw_only=True):
@@ -98,7 +87,7 @@ def make_capture(
     """
     tape_files = RecordingFiles(host.files, host.path)
     recorded = HostRoot(host.path, files=tape_files)
-    clean = msgspec.structs.replace(settings, node=Node(name=_NODE_NAME), kubernetes=Kubernetes())
+    clean = msgspec.structs.replace(settings, node=Node(name=NODE_NAME), kubernetes=Kubernetes())
     first = _look(recorded, clean, (), at_ns, wall_s)
     also(recorded)
     draft = Capture(
@@ -106,8 +95,8 @@ def make_capture(
         at_ns=at_ns,
         wall_s=wall_s,
         settings=clean,
-        reports=tuple(map(_without_names, reports)),
-        tape=_without_details(tape_files.tape()),
+        reports=tuple(map(clean_report, reports)),
+        tape=clean_tape(tape_files.tape()),
         snapshot=first,
     )
     return msgspec.structs.replace(draft, snapshot=replay(draft))
@@ -175,62 +164,6 @@ def _look(
         return observer.observe(at_ns, wall_s)
     finally:
         observer.close()
-
-
-def _without_details(tape: Tape) -> Tape:
-    text = dict(tape.text)
-    if "proc/sys/kernel/hostname" in text:
-        text["proc/sys/kernel/hostname"] = _NODE_NAME + "\n"
-    if "proc/cmdline" in text:
-        kept = (word for word in text["proc/cmdline"].split() if word.partition("=")[0] in _KEPT_BOOT_OPTIONS)
-        text["proc/cmdline"] = " ".join(kept) + "\n"
-    if "proc/cpuinfo" in text:
-        lines = text["proc/cpuinfo"].splitlines(keepends=True)
-        text["proc/cpuinfo"] = "".join(line for line in lines if not line.startswith("Serial"))
-    return msgspec.structs.replace(tape, text=text)
-
-
-def _without_names(report: SourceReport) -> SourceReport:
-    health = SourceHealth(
-        kind=report.health.kind,
-        state=report.health.state,
-        since_ns=report.health.since_ns,
-        dropped=report.health.dropped,
-    )
-    return SourceReport(health=health, pods=tuple(map(_pod_without_names, report.pods)), services=report.services)
-
-
-def _pod_without_names(pod: PodRecord) -> PodRecord:
-    owners = tuple(
-        OwnerRef(
-            kind=owner.kind,
-            name=_alias(owner.name),
-            labels=None if owner.labels is None else _claims_only(owner.labels),
-            annotations=None if owner.annotations is None else _claims_only(owner.annotations),
-        )
-        for owner in pod.owners
-    )
-    return msgspec.structs.replace(
-        pod,
-        namespace=pod.namespace if pod.namespace in (None, PROTECTED_NAMESPACE) else _alias(pod.namespace),
-        name=None if pod.name is None else _alias(pod.name),
-        labels=_claims_only(pod.labels),
-        annotations=_claims_only(pod.annotations),
-        owners=owners,
-        containers=tuple(_container_without_name(c, i) for i, c in enumerate(pod.containers)),
-    )
-
-
-def _container_without_name(container: Container, number: int) -> Container:
-    return msgspec.structs.replace(container, name=f"container-{number}")
-
-
-def _claims_only(labels: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in labels.items() if key in ACCEPTED}
-
-
-def _alias(name: str) -> str:
-    return hashlib.sha256(name.encode()).hexdigest()[:10]
 
 
 def kubernetes_report(snapshot: NodeSnapshot) -> tuple[SourceReport, ...]:

@@ -11,8 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuyaod.doctor import diagnose, observe_facts
 from fuyaod.errors import FuyaodError
 from fuyaod.hostfs import HostRoot
+from fuyaod.model.pods import (
+    Container,
+    OwnerRef,
+    PodRecord,
+    SourceHealth,
+    SourceKind,
+    SourceReport,
+    SourceState,
+)
 from fuyaod.model.qos import QosClass
 from fuyaod.model.settings import Kubernetes, Settings
 from fuyaod.node.capture import (
@@ -60,24 +70,93 @@ def test_capture_decides_as_the_host_did(root: Path) -> None:
     assert captured.node_memory == on_the_host.node_memory
 
 
-def test_capture_holds_no_names_of_node_pods_or_api_server(root: Path) -> None:
-    made = materialise(declare("xeon-rdt"), root)
-    (root / "proc/sys/kernel/hostname").write_text("zyxw-host-7\n")
-    (root / "proc/cmdline").write_text("root=/dev/zyxw-disk isolcpus=1 psi=1 password=hunter2\n")
-    settings = Settings(kubernetes=Kubernetes(server="https://zyxw-api:6443"))
-    report = api_report(made)
-    labelled = msgspec.structs.replace(
-        report.pods[0], namespace="zyxw-team", labels={"owner": "zyxw-person", "openfuyao.io/qos": "BE"}
+WORD = "zyxw"
+"""Planted wherever somebody's own words may stand; it must not come out."""
+
+
+def plant(root: Path) -> None:
+    """Our word in every file that may hold words of people."""
+    files = {
+        "proc/sys/kernel/hostname": f"{WORD}-host\n",
+        "proc/cmdline": f"root=/dev/{WORD} isolcpus=1 rd.luks.key={WORD} psi=1 {WORD}=1\n",
+        "proc/cpuinfo": f"processor\t: 0\nSerial\t\t: {WORD}\nCPU implementer : 0x48\n",
+        "proc/self/status": f"Name:\t{WORD}\nCapEff:\t000001ffffffffff\nNoNewPrivs:\t0\nGroups:\t{WORD}\n",
+        "proc/self/mountinfo": f"20 1 0:1 / /{WORD} rw - nfs {WORD}:/export rw\n"
+        "30 1 0:2 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw\n",
+        "etc/hosts": f"10.0.0.1 {WORD}\n",
+        "var/lib/kubelet/config.yaml": "kind: KubeletConfiguration\ncpuManagerPolicy: static\n"
+        f"staticPodURLHeader:\n  Authorization: [{WORD}]\nclusterDNS: [{WORD}]\nproviderID: {WORD}\n",
+        "var/lib/kubelet/cpu_manager_state": f'{{"policyName":"static","defaultCpuSet":"0-3","{WORD}":1,'
+        f'"entries":{{"{WORD}-uid":{{"{WORD}":"2-3"}}}},"checksum":1}}',
+        "var/lib/kubelet/memory_manager_state": f'{{"policyName":"Static","entries":{{"{WORD}":{{"{WORD}":[]}}}}}}',
+    }
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def planted_report(made: Materialised) -> SourceReport:
+    """The API's word on the pods, with ours in every name and foreign label."""
+    labels = {"owner": WORD, f"{WORD}/x": "1", "openfuyao.io/qos": "BE"}
+    pod = PodRecord(
+        uid=made.pods[0].uid,
+        cgroup_uid=made.pods[0].cgroup_uid,
+        source=SourceKind.KUBERNETES,
+        namespace=f"{WORD}-team",
+        name=f"{WORD}-pod",
+        labels=labels,
+        annotations=labels,
+        owners=(OwnerRef(kind="Deployment", name=WORD, labels=labels, annotations=labels),),
+        containers=(Container(name=WORD),),
     )
-    report = msgspec.structs.replace(report, pods=(labelled, *report.pods[1:]))
+    health = SourceHealth(kind=SourceKind.KUBERNETES, state=SourceState.STALE, since_ns=0, details=(WORD,))
+    return SourceReport(health=health, pods=(pod,))
 
-    capture = make_capture(HostRoot(root), settings, (report,), 5, 1.0, also=lambda h: h.read("proc/cmdline"))
-    text = gzip.decompress(pack(capture)).decode()
 
-    # No plain `not in`: its failure would diff megabytes.
-    leaked = [word for word in ("zyxw", "hunter2", *(pod.name for pod in made.pods)) if word in text]
-    assert leaked == []
-    assert "isolcpus=1 psi=1" in capture.tape.text["proc/cmdline"]
+def read_everything(host: HostRoot) -> None:
+    """What `doctor` reads, and a file that nobody has thought of."""
+    observe_facts(host, brand_deadline_s=0)
+    for path in ("proc/cmdline", "proc/cpuinfo", "proc/self/status", "proc/self/mountinfo", "etc/hosts"):
+        host.read(path)
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\n"], ids=["text", "not UTF-8"])
+def test_capture_lets_no_word_of_people_out(root: Path, damage: bytes) -> None:
+    made = materialise(declare("xeon-rdt"), root)
+    plant(root)
+    for path in ("proc/cmdline", "proc/cpuinfo", "var/lib/kubelet/config.yaml"):
+        (root / path).write_bytes((root / path).read_bytes() + damage)
+    settings = Settings(kubernetes=Kubernetes(server=f"https://{WORD}-api:6443"))
+
+    capture = make_capture(HostRoot(root), settings, (planted_report(made),), 5, 1.0, also=read_everything)
+
+    assert gzip.decompress(pack(capture)).decode().count(WORD) == 0
+
+
+def test_capture_keeps_what_decisions_and_doctor_need(root: Path) -> None:
+    made = materialise(declare("xeon-rdt"), root)
+    plant(root)
+
+    capture = make_capture(HostRoot(root), Settings(), (planted_report(made),), 5, 1.0, also=read_everything)
+
+    text = capture.tape.text
+    assert text["proc/cmdline"] == "isolcpus=1 psi=1\n"
+    assert "CapEff" in text["proc/self/status"]
+    assert "cgroup2" in text["proc/self/mountinfo"]
+    assert "cpuManagerPolicy: static" in text["var/lib/kubelet/config.yaml"]
+    assert '"2-3"' in text["var/lib/kubelet/cpu_manager_state"]
+    assert capture.snapshot.pods[0].qos.qos is not None
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_doctor_says_of_a_capture_what_it_says_of_the_host(name: str, root: Path) -> None:
+    made = materialise(declare(name), root)
+    host = HostRoot(made.root, FaultyFiles(made.root, made.faults))
+    on_the_host = diagnose(observe_facts(host, brand_deadline_s=0))
+
+    capture = make_capture(host, Settings(), (), 5, 1.0, also=lambda h: observe_facts(h, brand_deadline_s=0))
+
+    assert diagnose(observe_facts(captured_host(capture), brand_deadline_s=0)) == on_the_host
 
 
 def test_differences_name_path_and_both_values(root: Path) -> None:
