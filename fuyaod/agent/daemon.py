@@ -21,6 +21,7 @@ from fuyaod.agent.metrics.exposition import Exposition
 from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile
 from fuyaod.agent.sources import kubernetes_task
+from fuyaod.agent.wake import HotplugWake
 from fuyaod.cgroups.observe import use_proc_of
 from fuyaod.doctor.decide import diagnose
 from fuyaod.doctor.observe import observe_facts
@@ -28,7 +29,7 @@ from fuyaod.hostfs import HostRoot
 from fuyaod.model.findings import Finding, FindingStatus
 from fuyaod.model.settings import Settings
 from fuyaod.model.snapshot import NodeSnapshot
-from fuyaod.node.observe import NodeObserver, no_events
+from fuyaod.node.observe import NodeObserver
 from fuyaod.numa.observe import HotplugEvents
 from fuyaod.rpc.server import serve_rpc
 
@@ -89,6 +90,7 @@ class Daemon:
         self._told_ready = False
         self._journalist = Journalist(log)
         self._hangup = asyncio.Event()
+        self._wake = asyncio.Event()
         self._kubernetes = kubernetes_task(file.current, environment, host, clock.monotonic_ns)
         self._observer: NodeObserver | None = None
         self.latest = Latest(clock.monotonic_ns())
@@ -102,8 +104,10 @@ class Daemon:
             FuyaodError: an address or socket cannot be bound.
         """
         async with AsyncExitStack() as stack:
-            asyncio.get_running_loop().set_exception_handler(self._errors.tell_stray)
-            stack.callback(asyncio.get_running_loop().set_exception_handler, None)
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGHUP, self._hangup.set)
+            loop.set_exception_handler(self._errors.tell_stray)
+            stack.callback(loop.set_exception_handler, None)
             observer = self._make_observer(stack)
             places = await self._open_faces(stack)
             async with asyncio.TaskGroup() as group:
@@ -135,14 +139,13 @@ class Daemon:
         opened = HotplugEvents.open(self._host)
         for finding in opened.findings:
             self._log.warning("finding", id=finding.id, summary=finding.summary, cost=finding.cost, mend=finding.mend)
-        drain = no_events
-        if opened.value is not None:
-            stack.callback(opened.value.close)
-            drain = opened.value.drain
+        hotplug = HotplugWake(opened.value, self._wake)
+        hotplug.start()
+        stack.callback(hotplug.close)
         if self._host.is_this_machine:
             use_proc_of(self._host)
         sources = (self._kubernetes.source,)
-        self._observer = NodeObserver(self._host, self._file.current, sources=sources, drain_events=drain)
+        self._observer = NodeObserver(self._host, self._file.current, sources=sources, drain_events=hotplug.take)
         stack.callback(self._observer.close)
         return self._observer
 
@@ -165,8 +168,6 @@ class Daemon:
     def _start_loops(
         self, group: asyncio.TaskGroup, observer: NodeObserver, places: Places
     ) -> list[asyncio.Task[None]]:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGHUP, self._hangup.set)
         log, clock = self._log, self._clock
 
         def interval_ms() -> int:
@@ -178,7 +179,7 @@ class Daemon:
                 self._told_ready = True
             self._journalist.tell(snapshot)
 
-        observing = observe_forever(observer, self.latest, self._counters, interval_ms, clock, log, after)
+        observing = observe_forever(observer, self.latest, self._counters, interval_ms, clock, log, after, self._wake)
 
         def settings() -> Coroutine[None, None, None]:
             return watch_settings(self._file, self._hangup, self._counters, log, self._take)
@@ -203,3 +204,4 @@ class Daemon:
     def _take(self, settings: Settings) -> None:
         if self._observer is not None:
             self._observer.update_settings(settings)
+            self._wake.set()

@@ -101,7 +101,7 @@ async def _listen(runner: web.AppRunner, host: str, port: int, listen: str) -> a
 
     def accept() -> asyncio.Protocol:
         known = serve.connections  # oldest first
-        for connection in known[: len(known) + 1 - MAX_CONNECTIONS]:
+        for connection in known[: max(0, len(known) + 1 - MAX_CONNECTIONS)]:
             if connection.transport is not None:
                 connection.transport.abort()
         return serve()

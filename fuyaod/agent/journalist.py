@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Final
 
 from fuyaod.agent.log import Logger
 from fuyaod.model.findings import Finding
-from fuyaod.model.pods import Pod, SourceHealth
+from fuyaod.model.pods import Pod, SourceHealth, SourceState
 from fuyaod.model.snapshot import NodeSnapshot
 
 SUMMARY_EVERY_NS: Final = 60_000_000_000
@@ -21,7 +22,8 @@ class Journalist:
     def __init__(self, log: Logger) -> None:
         self._log = log
         self._pods: dict[str, Pod] = {}
-        self._findings: dict[str, Finding] = {}
+        self._findings: frozenset[Finding] = frozenset()
+        self._wordings: set[str] = set()
         self._sources: dict[str, SourceHealth] = {}
         self._told_ns: int | None = None
 
@@ -29,7 +31,7 @@ class Journalist:
         """Logs changes of pods, classes, sources and findings, and the minute's summary."""
         self._tell_pods({pod.record.uid: pod for pod in now.pods})
         self._tell_sources({source.kind.value: source for source in now.sources})
-        self._tell_findings({finding.id: finding for finding in now.findings})
+        self._tell_findings(frozenset(now.findings))
         if self._told_ns is None or now.at_ns - self._told_ns >= SUMMARY_EVERY_NS:
             self._told_ns = now.at_ns
             self._summary(now)
@@ -59,17 +61,24 @@ class Journalist:
     def _tell_sources(self, sources: dict[str, SourceHealth]) -> None:
         for name, source in sources.items():
             before = self._sources.get(name)
-            if before is None or before.state is not source.state:
-                self._log.info("source_state", source=name, state=source.state.value, details=list(source.details))
+            if before is None or (before.state, _wording(before)) != (source.state, _wording(source)):
+                say = self._log.warning if source.state is SourceState.STALE else self._log.info
+                say("source_state", source=name, state=source.state.value, details=list(source.details))
         self._sources = sources
 
-    def _tell_findings(self, findings: dict[str, Finding]) -> None:
-        for name in findings.keys() - self._findings.keys():
-            f = findings[name]
-            self._log.warning("finding", id=f.id, status=f.status.value, summary=f.summary, cost=f.cost, mend=f.mend)
-        for name in self._findings.keys() - findings.keys():
-            self._log.info("finding_gone", id=name)
+    def _tell_findings(self, findings: frozenset[Finding]) -> None:
+        kinds = {(f.id, f.status) for f in findings}
+        known = {(f.id, f.status) for f in self._findings}
+        for f in sorted(findings - self._findings, key=lambda f: (f.id, f.summary))[:MAX_EVENTS_PER_SNAPSHOT]:
+            # The same finding with other numbers is no news; another device under the same id is.
+            if (f.id, f.status) not in known or _without_numbers(f.summary) not in self._wordings:
+                self._log.warning(
+                    "finding", id=f.id, status=f.status.value, summary=f.summary, cost=f.cost, mend=f.mend
+                )
+        for name, status in sorted(known - kinds, key=lambda kind: kind[0]):
+            self._log.info("finding_gone", id=name, status=status.value)
         self._findings = findings
+        self._wordings = {_without_numbers(f.summary) for f in findings}
 
     def _summary(self, now: NodeSnapshot) -> None:
         classes = Counter(pod.qos.qos.value if pod.qos.qos else "none" for pod in now.pods)
@@ -88,3 +97,11 @@ class Journalist:
             cgroups=len(now.cgroups.samples),
             findings=len(now.findings),
         )
+
+
+def _wording(source: SourceHealth) -> tuple[str, ...]:
+    return tuple(map(_without_numbers, source.details))
+
+
+def _without_numbers(text: str) -> str:
+    return re.sub(r"\d+", "n", text)

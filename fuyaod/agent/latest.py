@@ -1,4 +1,4 @@
-"""The last snapshot, and who wants to hear of the next."""
+"""The last snapshot, and when the loop that makes them last came round."""
 
 from __future__ import annotations
 

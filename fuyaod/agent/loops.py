@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, Protocol
 
@@ -19,8 +20,11 @@ from fuyaod.model.snapshot import NodeSnapshot
 MAX_KINDS: Final = 100
 """Kinds of errors that are told; an error whose text has a number in it may come in many."""
 
+MIN_PAUSE_S: Final = 0.2
+"""Between two looks at the least, unless the interval is shorter: a storm of hotplug events is one look."""
+
 SETTINGS_POLL_S: Final = 2.0
-"""A changed settings file is seen within this time; SIGHUP makes it at once."""
+"""A changed settings file is seen within this time, with SIGHUP at once."""
 
 
 class Observer(Protocol):
@@ -77,8 +81,10 @@ async def observe_forever(
     clock: Clock,
     log: Logger,
     after: Callable[[NodeSnapshot], None],
+    wake: asyncio.Event,
 ) -> None:
-    """Makes a snapshot every `interval_ms` on a fixed grid and hands it to `latest` and `after`.
+    """Makes a snapshot every `interval_ms` on a fixed grid and hands it to `latest` and `after`. `wake` (a hotplug
+    event, changed settings) makes it look between two grid points, at most five times a second.
 
     A look that takes longer than the interval makes the loop skip grid points, counted as missed; one that raises, or
     whose `after` does, is told, and the loop goes on.
@@ -93,8 +99,14 @@ async def observe_forever(
             after(snapshot)
         except Exception as error:  # noqa: BLE001 the edge of a loop; counted and told
             errors.tell("observe", error)
-        due_ns = _next_due_ns(due_ns, clock.monotonic_ns(), interval_ms() * 1_000_000, counters)
-        await asyncio.sleep(max(0, due_ns - clock.monotonic_ns()) / 1e9)
+        if clock.monotonic_ns() >= due_ns:
+            due_ns = _next_due_ns(due_ns, clock.monotonic_ns(), interval_ms() * 1_000_000, counters)
+        await asyncio.sleep(min(MIN_PAUSE_S, max(0, due_ns - clock.monotonic_ns()) / 1e9))
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(wake.wait(), max(0, due_ns - clock.monotonic_ns()) / 1e9)
+        if wake.is_set():
+            wake.clear()
+            due_ns = min(due_ns, clock.monotonic_ns() + interval_ms() * 1_000_000)
 
 
 def _timed(observer: Observer, counters: AgentCounters, clock: Clock) -> NodeSnapshot:
@@ -140,6 +152,8 @@ async def watch_settings(
             log.error("settings_refused", error=str(error), kept="the settings in force")
             continue
         if fresh is None:
+            if asked:
+                log.info("settings_unchanged")
             continue
         counters.reloads["taken"] += 1
         take(fresh)

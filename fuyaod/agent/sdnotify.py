@@ -31,10 +31,6 @@ class SystemdNotifier:
         """Start-up is done."""
         self._send(f"READY=1\nSTATUS={status}")
 
-    def status(self, text: str) -> None:
-        """One line for `systemctl status`."""
-        self._send(f"STATUS={text}")
-
     def alive(self) -> None:
         """Feeds the watchdog."""
         self._send("WATCHDOG=1")

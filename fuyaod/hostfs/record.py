@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
 from fuyaod.hostfs.files import Files
@@ -90,7 +90,8 @@ class RecordingFiles:
 
     def listdir(self, path: str) -> list[str]:
         """Names in a folder. Raises OSError."""
-        return list(self._once("list", path, self._folders, lambda: tuple(sorted(self._inner.listdir(path)))))
+        names: tuple[str, ...] = self._once("list", path, self._folders, lambda: self._names(path))
+        return list(names)
 
     def readlink(self, path: str) -> str:
         """Target of a link. Raises OSError."""
@@ -112,7 +113,7 @@ class RecordingFiles:
         """Never. Raises OSError EROFS."""
         raise OSError(errno.EROFS, "cannot write while recording")
 
-    def _once(self, call: str, path: str, answers: MutableMapping[str, T], ask: Callable[[], T]) -> T:
+    def _once(self, call: str, path: str, answers: dict[str, T], ask: Callable[[], T]) -> T:
         key = path.removeprefix(self._prefix)
         if key in answers:
             return answers[key]
@@ -125,6 +126,9 @@ class RecordingFiles:
             self._errors[f"{call} {key}"] = error.errno or errno.EIO
             raise
         return answers[key]
+
+    def _names(self, path: str) -> tuple[str, ...]:
+        return tuple(sorted(self._inner.listdir(path)))
 
     def _slurp(self, path: str, flags: int, mode: int) -> bytes:
         fd = self._inner.open(path, flags, mode)

@@ -64,7 +64,9 @@ async def run_observer(
 ) -> tuple[AgentCounters, Latest, LogTail]:
     counters, latest, tail = AgentCounters(), Latest(0), LogTail()
     task = asyncio.create_task(
-        observe_forever(script, latest, counters, lambda: 10, time.clock(), make_logger(Log(), tail), after)
+        observe_forever(
+            script, latest, counters, lambda: 10, time.clock(), make_logger(Log(), tail), after, asyncio.Event()
+        )
     )
     async with asyncio.timeout(10):
         await script.done.wait()
@@ -145,6 +147,63 @@ async def test_observe_measures_cpu_and_wall_time() -> None:
 
     assert counters.tick_wall_s == pytest.approx(0.004)
     assert counters.tick_cpu_s == pytest.approx(0.002)
+
+
+async def hourly(script: Script, wake: asyncio.Event) -> None:
+    """The loop on the real clock, with an hour between two looks."""
+    log = make_logger(Log(), LogTail())
+    await observe_forever(
+        script, Latest(0), AgentCounters(), lambda: 3_600_000, Clock(), log, after=lambda _: None, wake=wake
+    )
+
+
+async def test_observe_looks_at_once_when_woken() -> None:
+    woken, wake = Script(nothing), asyncio.Event()
+    task = asyncio.create_task(
+        observe_forever(
+            woken,
+            Latest(0),
+            AgentCounters(),
+            lambda: 3_600_000,
+            Clock(),
+            make_logger(Log(), LogTail()),
+            lambda _: None,
+            wake,
+        )
+    )
+    wake.set()
+
+    async with asyncio.timeout(10):
+        await woken.done.wait()  # the second look, an hour before its time
+
+    assert not wake.is_set()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_observe_storm_of_wakes_is_a_few_looks() -> None:
+    script, wake = Script(*[nothing] * 50), asyncio.Event()
+    task = asyncio.create_task(
+        observe_forever(
+            script,
+            Latest(0),
+            AgentCounters(),
+            lambda: 3_600_000,
+            Clock(),
+            make_logger(Log(), LogTail()),
+            lambda _: None,
+            wake,
+        )
+    )
+    for _ in range(100):
+        wake.set()
+        await asyncio.sleep(0.005)
+
+    assert script.calls <= 5
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 class Watched:
