@@ -4,6 +4,7 @@
 
 PY := .venv/bin/python
 CONFIG ?=
+KERNEL_ARGS ?=
 
 help:  ## what can be made
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +30,7 @@ test-unit: venv  ## all tests but those on the VM's kernel
 	$(PY) -m pytest -n 2 -rs
 
 test-kernel: venv  ## the tests on a real kernel in a VM (root on Debian 12 amd64; installs QEMU)
-	@$(PY) -m tests.kernel.run || [ $$? = 77 ]  # 77: skipped, with the reason printed
+	@$(PY) -m tests.kernel.run $(KERNEL_ARGS) || [ $$? = 77 ]  # 77: skipped, with the reason printed
 
 bench: venv  ## the figures of README.md, about two minutes
 	$(PY) -m bench.snapshot
@@ -46,4 +47,4 @@ format: venv  ## format and fix what ruff can
 	.venv/bin/ruff check --fix .
 
 clean:  ## take .venv and caches away
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build
+	rm -rf .venv .venv.old .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist build

@@ -3,7 +3,8 @@
 #
 #   tools/bootstrap.sh            everything (make venv)
 #
-# As root on Debian or Ubuntu a missing venv module is installed; otherwise the line to run is printed.
+# As root on Debian or Ubuntu a missing venv module is installed; otherwise the line to run is printed. An environment
+# that cannot be finished (no network, Ctrl-C) leaves the one that was there.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -38,16 +39,29 @@ ensure_venv_module() {
 }
 
 python=$(find_python)
-wanted=$(cat pyproject.toml locks/all.lock tools/bootstrap.sh | cksum)" $python $PWD"
+# What an environment is made of; lint options and the like do not count.
+wanted=$({ sed -n '/^\[project/,/^\[tool/p' pyproject.toml; cat locks/all.lock; } | cksum)" $python $PWD"
 if [ -x .venv/bin/python ] && [ "$(cat .venv/.made-from 2>/dev/null)" = "$wanted" ]; then
     exit 0
 fi
 ensure_venv_module
+
+put_back() {
+    if [ -d .venv.old ]; then
+        rm -rf .venv
+        mv .venv.old .venv
+        say "not finished; the environment that was there is back"
+    fi
+}
+rm -rf .venv.old
+[ ! -d .venv ] || mv .venv .venv.old
+trap put_back EXIT
+trap 'exit 130' INT TERM HUP
 say "making .venv with $python (downloads about 250 MB, one to three minutes)"
-# A half-made or older environment is replaced: pip does not take away what the lock no longer names.
-rm -rf .venv
 "$python" -m venv .venv
 .venv/bin/python -m pip install -q --disable-pip-version-check --require-hashes -r locks/all.lock
 .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 printf '%s\n' "$wanted" >.venv/.made-from
+rm -rf .venv.old
+trap - EXIT
 say "ready: $(.venv/bin/fuyaod --version)"
