@@ -10,12 +10,31 @@ import pytest
 import pytest_asyncio
 
 from fuyaod.kube import ApiAddress, KubeClient
+from fuyaod.kube.client import Limits
 from fuyaod.kube.observe import owners as owners_module
 from fuyaod.kube.observe.owners import FORBIDDEN_RETRY_S, KEPT_S, MAX_OWNERS, OwnerLabels
 from fuyaod.kube.observe.records import OwnerKey
 from fuyaod.model.pods import OwnerRef
-from tests.apiserver import FakeApiServer, Refuse
+from tests.apiserver import FakeApiServer, Hang, Refuse
 from tests.unit.kube.support import Follower, Sleeps, make_pod, until
+
+
+HOSTILE_NAMES = [
+    "..",
+    "../../pods",
+    "a/b",
+    "a?watch=1",
+    "a#b",
+    "a%2fb",
+    "",
+    "A",
+    "a b",
+    "a\n",
+    "é",
+    "a..b",
+    "-a",
+    "a" * 254,
+]
 
 
 def make_owner(kind: str, name: str, owner: dict[str, Any] | None = None, **labels: str) -> dict[str, Any]:
@@ -43,7 +62,11 @@ class Reader:
         self.server = server
         self.now_s = 1000.0
         self.sleeps = Sleeps()
-        self.client = KubeClient(ApiAddress(url=server.url))
+        self.use(Limits())
+
+    def use(self, limits: Limits) -> None:
+        """Other limits of the client, before the first request."""
+        self.client = KubeClient(ApiAddress(url=self.server.url), limits)
         self.labels = OwnerLabels(self.client, lambda: int(self.now_s * 1e9), Random(3), self.sleeps, enabled=True)
 
     def requests(self) -> int:
@@ -167,6 +190,98 @@ async def test_server_trouble_is_told_and_waited_out(apiserver: FakeApiServer, r
     await reader.labels.refresh()
     assert reader.labels.details() == ()
     assert reader.requests() == 6
+
+
+@pytest.mark.parametrize("name", HOSTILE_NAMES)
+@pytest.mark.parametrize("field", ["name", "namespace"])
+async def test_owner_whose_name_no_object_can_have_is_never_asked_for(reader: Reader, field: str, name: str) -> None:
+    key = OwnerKey("apps/v1", "ReplicaSet", "default", "r", "1")._replace(**{field: name})
+    reader.labels.want({key})
+
+    assert not await reader.labels.refresh()
+
+    assert reader.requests() == 0
+    assert reader.labels.chain(key) == (OwnerRef(kind="ReplicaSet", name=key.name),)
+
+
+async def test_owner_with_dots_in_its_name_is_read(apiserver: FakeApiServer, reader: Reader) -> None:
+    owner = apiserver.create(make_owner("Job", "a.b-1.c", qos="BE"))
+
+    await reader.read(owner)
+
+    assert reader.labels.chain(key_of(owner))[0].labels == {"qos": "BE"}
+
+
+@pytest.mark.parametrize("code", [400, 500])
+async def test_owner_that_always_fails_costs_only_itself(apiserver: FakeApiServer, reader: Reader, code: int) -> None:
+    bad = apiserver.create(make_owner("CronJob", "a-bad"))
+    good = [apiserver.create(make_owner("Job", f"j{n}", qos="BE")) for n in range(3)]
+    apiserver.faults.add(Refuse(resource="cronjobs", code=code))
+
+    await reader.read(bad, *good)
+
+    assert [reader.labels.chain(key_of(owner))[0].labels for owner in good] == [{"qos": "BE"}] * 3
+    assert str(code) in reader.labels.details()[0]
+    assert apiserver.count("get", "cronjobs") == 1
+
+
+async def test_owner_that_always_fails_is_asked_for_ever_more_seldom(apiserver: FakeApiServer, reader: Reader) -> None:
+    bad = apiserver.create(make_owner("CronJob", "bad"))
+    apiserver.faults.add(Refuse(resource="cronjobs", code=500))
+    reader.labels.want({key_of(bad)})
+
+    for _ in range(7200):
+        await reader.labels.refresh()
+        reader.now_s += 1
+
+    assert 8 <= apiserver.count("get", "cronjobs") <= 25
+    reader.now_s += KEPT_S * 1.2
+    apiserver.faults.clear()
+    await reader.labels.refresh()
+    assert reader.labels.details() == ()
+
+
+async def test_owner_whose_answer_never_comes_does_not_hold_up_the_others(
+    apiserver: FakeApiServer, reader: Reader
+) -> None:
+    reader.use(Limits(connect_s=0.05, answer_s=0.05))
+    bad = apiserver.create(make_owner("CronJob", "a-bad"))
+    good = apiserver.create(make_owner("Job", "j", qos="BE"))
+    apiserver.faults.add(Hang(resource="cronjobs"))
+
+    await reader.read(bad, good)
+    reader.now_s += 31
+    await reader.labels.refresh()
+
+    assert reader.labels.chain(key_of(good))[0].labels == {"qos": "BE"}
+
+
+async def test_labels_stay_while_their_owner_cannot_be_read(apiserver: FakeApiServer, reader: Reader) -> None:
+    owner = apiserver.create(make_owner("Job", "j", qos="BE"))
+    await reader.read(owner)
+    apiserver.faults.add(Refuse(code=500))
+
+    reader.now_s += KEPT_S * 1.3
+    await reader.labels.refresh()
+
+    assert reader.labels.chain(key_of(owner))[0].labels == {"qos": "BE"}
+    assert "500" in reader.labels.details()[0]
+
+
+async def test_pod_that_names_a_path_as_its_owner_makes_the_source_ask_for_nothing(
+    apiserver: FakeApiServer, follower: Follower
+) -> None:
+    path = "../../../../../../api/v1/namespaces/kube-system/configmaps/kubeadm-config?watch=1"
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "controller": True, "name": path, "uid": "1"}
+    replicas = apiserver.create(make_owner("ReplicaSet", "r"))
+    apiserver.create(make_pod("a", ownerReferences=[owner]))
+    apiserver.create(make_pod("b", ownerReferences=[reference(replicas)]))
+
+    await follower.synced(owner_labels=True)
+    await until(lambda: apiserver.count("get", "replicasets") == 1)
+
+    assert {seen.resource for seen in apiserver.requests} == {"pods", "replicasets"}
+    assert follower.names == {"a", "b"}
 
 
 async def test_expired_token_is_trouble_and_no_missing_role(apiserver: FakeApiServer, reader: Reader) -> None:
