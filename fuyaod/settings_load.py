@@ -8,22 +8,38 @@ lists
 from __future__ import annotations
 
 import difflib
+import enum
 import os
 import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
 from fuyaod.errors import SettingsError
-from fuyaod.model.settings import Settings
+from fuyaod.model.qos import QosClass
+from fuyaod.model.settings import LogFormat, LogLevel, Settings, Switch
 from fuyaod.model.values import convert, to_builtins
 
 PREFIX: Final = "FUYAOD_"
 MAX_FILE_BYTES: Final = 1 << 20
 """A settings file above 1 MiB is a mistake (Kubernetes caps a ConfigMap at the same size)."""
+
+
+ENUMS: Final[Mapping[str, type[enum.Enum]]] = {
+    "class": QosClass,
+    "default_class": QosClass,
+    "enabled": Switch,
+    "level": LogLevel,
+    "format": LogFormat,
+}
+"""Keys whose value is one of a few words."""
+
+UNSETTABLE: Final = {("qos", "default_class")}
+"""Settings that an empty variable takes away."""
 
 
 def load_settings(path: str | None, environment: Mapping[str, str]) -> Settings:
@@ -34,14 +50,18 @@ def load_settings(path: str | None, environment: Mapping[str, str]) -> Settings:
             range; the text names the file or variable and the TOML path.
     """
     raw = _read_toml(path) if path else {}
-    settings = _convert(raw, path or "defaults", strict=True)
+    source = path or "defaults"
+    settings = _convert(raw, source, strict=True)
+    _check(settings, source)
     overrides = _overrides(environment)
-    if overrides:
-        merged = to_builtins(settings)
-        for names, text in overrides.items():
-            _set_in(merged, names, text)
-        settings = _convert(merged, _override_source(overrides), strict=False)
-    _check(settings, path or "environment")
+    if not overrides:
+        return settings
+    source = _override_source(overrides)
+    merged = to_builtins(settings)
+    for names, text in overrides.items():
+        _set_in(merged, names, text)
+    settings = _convert(merged, source, strict=False)
+    _check(settings, source)
     return settings
 
 
@@ -99,7 +119,9 @@ def _convert(raw: dict[str, Any], source: str, *, strict: bool) -> Settings:
         return convert(raw, Settings, strict=strict)
     except msgspec.ValidationError as error:
         text = str(error)
-        raise SettingsError(f"cannot use settings from {source}: {text}{_did_you_mean(text)}") from error
+        raise SettingsError(
+            f"cannot use settings from {source}: {text}{_did_you_mean(text)}{_choices(text)}"
+        ) from error
 
 
 def _did_you_mean(message: str) -> str:
@@ -108,6 +130,12 @@ def _did_you_mean(message: str) -> str:
         return ""
     near = difflib.get_close_matches(unknown[1], _all_keys(to_builtins(Settings())) | {"unit", "class"}, n=1)
     return f"; did you mean `{near[0]}`?" if near else "; `fuyaod settings` prints every key"
+
+
+def _choices(message: str) -> str:
+    wrong = re.search(r"Invalid enum value .* - at `\$\.(?:.*\.)?(\w+)`", message)
+    kind = ENUMS.get(wrong[1]) if wrong else None
+    return f"; it is one of {', '.join(str(choice.value) for choice in kind)}" if kind else ""
 
 
 def _all_keys(table: dict[str, Any]) -> set[str]:
@@ -122,12 +150,23 @@ def _overrides(environment: Mapping[str, str]) -> dict[tuple[str, ...], str]:
     found = {}
     for name, text in environment.items():
         path = name.removeprefix(PREFIX)
-        if path == name or "__" not in path:
+        if path == name:
+            continue
+        if "__" not in path:
+            _refuse_single_underscore(name, path)
             continue
         if not text.isprintable():  # bytes that are no UTF-8 come as surrogates, which are not printable either
             raise SettingsError(f"cannot use {name!a}: {text[:80]!a} has characters that cannot be printed")
         found[tuple(path.lower().split("__"))] = text
     return found
+
+
+def _refuse_single_underscore(variable: str, path: str) -> None:
+    for section, table in to_builtins(Settings()).items():
+        for key in table:
+            if path == f"{section}_{key}".upper():
+                right = f"{PREFIX}{section}__{key}".upper()
+                raise SettingsError(f"cannot use {variable}: two underscores stand between table and key, {right}")
 
 
 def _set_in(table: Any, names: tuple[str, ...], text: str) -> None:
@@ -138,7 +177,7 @@ def _set_in(table: Any, names: tuple[str, ...], text: str) -> None:
         raise SettingsError(f"cannot use {variable}: there is no setting `$.{'.'.join(names)}`")
     if isinstance(table[names[-1]], dict | list | tuple):
         raise SettingsError(f"cannot use {variable}: `$.{'.'.join(names)}` is a table, set it in the file")
-    table[names[-1]] = text
+    table[names[-1]] = None if not text and names in UNSETTABLE else text
 
 
 def _override_source(overrides: dict[tuple[str, ...], str]) -> str:
@@ -151,11 +190,39 @@ def _check(settings: Settings, source: str) -> None:
             raise SettingsError(
                 f"cannot use settings from {source}: {text[:80]!a} has characters that cannot be printed - at `{path}`"
             )
+    for path, problem in _problems(settings):
+        raise SettingsError(f"cannot use settings from {source}: {problem} - at `{path}`")
+
+
+def _problems(settings: Settings) -> Iterator[tuple[str, str]]:
+    """What no single type can refuse, with the TOML path."""
     if settings.http.listen:
         try:
             parse_listen(settings.http.listen)
         except ValueError as error:
-            raise SettingsError(f"cannot use settings from {source}: {error} - at `$.http.listen`") from error
+            yield "$.http.listen", str(error)
+    if settings.kubernetes.server and not _is_server(settings.kubernetes.server):
+        yield (
+            "$.kubernetes.server",
+            f"{settings.kubernetes.server!r} is not http://host or https://host, with a port or not",
+        )
+    interval_ms, stale_after_s = settings.observe.interval_ms, settings.http.stale_after_s
+    if stale_after_s * 1000 < 2 * interval_ms:
+        yield (
+            "$.http.stale_after_s",
+            f"{stale_after_s} s is less than two intervals ($.observe.interval_ms = {interval_ms}): "
+            "the agent would not be ready between two looks",
+        )
+
+
+def _is_server(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for a port that is none
+        host = (parts.hostname or "").encode("idna").decode()
+    except (ValueError, UnicodeError):
+        return False
+    return parts.scheme in ("http", "https") and bool(host) and " " not in host
 
 
 def _texts(path: str, value: Any) -> Iterator[tuple[str, str]]:

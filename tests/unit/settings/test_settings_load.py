@@ -55,7 +55,14 @@ def test_load_service_rules_keep_their_order(tmp_path: Path) -> None:
         ("[observe]\ninterval_ms = 5", ["$.observe.interval_ms", ">= 100"]),
         ("[observe]\ninterval_ms = 1e9", ["$.observe.interval_ms"]),
         ("[observe]\ninterval_ms = true", ["$.observe.interval_ms", "int"]),
-        ('[qos]\ndefault_class = "gold"', ["$.qos.default_class", "gold"]),
+        ('[qos]\ndefault_class = "gold"', ["$.qos.default_class", "gold", "one of HLS, LS, BE"]),
+        ('[[qos.services]]\nunit = "a"\nclass = "be"', ["$.qos.services[0].class", "one of HLS, LS, BE"]),
+        ('[log]\nlevel = "loud"', ["$.log.level", "one of debug, info, warning, error"]),
+        ('[kubernetes]\nserver = "foo"', ["$.kubernetes.server", "http(s)://host"]),
+        ('[kubernetes]\nserver = "https://a..b"', ["$.kubernetes.server"]),
+        ('[kubernetes]\nserver = "https://a:port"', ["$.kubernetes.server"]),
+        ('[kubernetes]\nserver = "ftp://a"', ["$.kubernetes.server"]),
+        ("[observe]\ninterval_ms = 60000\n[http]\nstale_after_s = 2", ["$.http.stale_after_s", "two intervals"]),
         ('[[qos.services]]\nunit = ""\nclass = "LS"', ["$.qos.services[0].unit"]),
         ('[[qos.services]]\nunit = "a"', ["$.qos.services[0]", "class"]),
         ('[http]\nlisten = "9917"', ["$.http.listen", "address:port"]),
@@ -85,6 +92,7 @@ def test_load_bad_file_names_file_and_path(tmp_path: Path, text: str, named: lis
         ("FUYAOD_NOPE__NOPE__NOPE", "5", "$.nope.nope.nope"),
         ("FUYAOD_QOS__SERVICES", "[]", "is a table"),
         ("FUYAOD_HTTP__LISTEN", "here", "$.http.listen"),
+        ("FUYAOD_OBSERVE_INTERVAL_MS", "500", "FUYAOD_OBSERVE__INTERVAL_MS"),
     ],
 )
 def test_load_bad_override_names_variable_and_path(variable: str, value: str, named: str) -> None:
@@ -92,6 +100,28 @@ def test_load_bad_override_names_variable_and_path(variable: str, value: str, na
         load_settings(None, {variable: value})
 
     assert named in str(caught.value)
+
+
+def test_load_bad_override_beside_a_good_file_blames_the_variable(tmp_path: Path) -> None:
+    path = write(tmp_path, "[observe]\ninterval_ms = 500\n")
+
+    with pytest.raises(SettingsError, match=r"FUYAOD_HTTP__LISTEN") as caught:
+        load_settings(path, {"FUYAOD_HTTP__LISTEN": "here"})
+
+    assert path not in str(caught.value)
+
+
+def test_load_empty_override_takes_the_default_class_away(tmp_path: Path) -> None:
+    path = write(tmp_path, '[qos]\ndefault_class = "LS"\n')
+
+    assert load_settings(path, {"FUYAOD_QOS__DEFAULT_CLASS": ""}).qos.default_class is None
+
+
+@pytest.mark.parametrize(
+    "server", ["https://10.0.0.1:6443", "https://[::1]:6443", "http://localhost", "https://kube.example/x"]
+)
+def test_load_server_of_every_shape_is_taken(server: str) -> None:
+    assert load_settings(None, {"FUYAOD_KUBERNETES__SERVER": server}).kubernetes.server == server
 
 
 def test_load_variables_without_path_are_not_overrides() -> None:
