@@ -14,8 +14,8 @@ _MASK_CHARS: Final = 4096
 
 _MASK: Final = re.compile(r"[0-9a-fA-F]+|[0-9a-fA-F]{1,8}(,[0-9a-fA-F]{1,8})*").fullmatch
 _FLAT_KEYED: Final = re.compile(rb"(?:[!-~]+ [0-9]{1,20}\n)*(?:[!-~]+ [0-9]{1,20})?").fullmatch
-_SHARES: Final = rb" avg10=(\d{1,3}\.\d\d) avg60=(\d{1,3}\.\d\d) avg300=(\d{1,3}\.\d\d) total=(\d{1,20})"
-_PRESSURE: Final = re.compile(rb"(?=.)(?:some" + _SHARES + rb"(?:\n|\Z))?(?:full" + _SHARES + rb"\n?)?").fullmatch
+_SHARES: Final = rb" avg10=(\d{1,3}\.\d\d) avg60=(\d{1,3}\.\d\d) avg300=(\d{1,3}\.\d\d) total=(\d{1,19})"
+_PRESSURE: Final = re.compile(rb"(?=.)(?:some" + _SHARES + rb"\n)?(?:full" + _SHARES + rb"\n)?").fullmatch
 
 
 def parse_mask(text: str, path: str) -> CpuSet:
@@ -94,7 +94,8 @@ def parse_pressure(raw: bytes, path: str) -> Pressure:
     """A PSI file: a line `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, one that starts with `full`, or both.
 
     Raises:
-        HostParseError: anything else, also a share that is no number with two decimals.
+        HostParseError: anything else, also a share that is no number with two decimals, a total of more than the 19
+        digits that fit into 64 bits, and a text whose last line was cut.
 
     Source: Linux Documentation/accounting/psi.rst and kernel/sched/psi.c, psi_show(); irq.pressure has a `full` line
     only, cpu.pressure before 5.13 `some` only.

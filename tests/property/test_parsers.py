@@ -64,7 +64,7 @@ def slow_share(word: bytes, name: bytes) -> float | None:
 
 
 def slow_pressure(raw: bytes) -> Pressure | None:
-    lines = slow_lines(raw)
+    lines = slow_lines(raw) if raw.endswith(b"\n") else None
     found: dict[bytes, PsiLine] = {}
     for line in lines or []:
         words = line.split(b" ")
@@ -74,7 +74,7 @@ def slow_pressure(raw: bytes) -> Pressure | None:
             slow_share(word, name) for word, name in zip(words[1:4], (b"avg10", b"avg60", b"avg300"), strict=True)
         ]
         head, _, total = words[4].partition(b"=")
-        if None in shares or head != b"total" or not ascii_number(total, 20):
+        if None in shares or head != b"total" or not ascii_number(total, 19):
             return None
         ten, sixty, three_hundred = (share for share in shares if share is not None)
         found[words[0]] = PsiLine(avg10_pct=ten, avg60_pct=sixty, avg300_pct=three_hundred, total_us=int(total))
@@ -89,8 +89,8 @@ def slow_pressure(raw: bytes) -> Pressure | None:
 @example(PSI.replace(b"1.50", b"nan"))
 @example(PSI.replace(b"1.50", b"-1.50"))
 @example(PSI.replace(b"123456", b"1_0"))
+@example(PSI.replace(b"123456", b"9" * 19))
 @example(PSI.replace(b"123456", b"9" * 20))
-@example(PSI.replace(b"123456", b"9" * 21))
 @example(PSI.replace(b"\n", b"", 1))
 @example(PSI + PSI)
 @example(b"")

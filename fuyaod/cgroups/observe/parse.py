@@ -1,126 +1,118 @@
 """Parsers for the files that every group has, made for speed: five thousand of them are read per sweep.
 
-All raise ValueError for what is not the file's format. A text that does not end with a newline was cut and is refused,
-because a cut number is a wrong number.
+All take bytes and the path for the error message, and raise HostParseError for what is not the file's format. A text
+that does not end with a newline was cut and is refused, because a cut number is a wrong number.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from fuyaod.errors import HostParseError
-from fuyaod.hostfs.parse import parse_pressure
 from fuyaod.model.cgroup import CpuStat, IoStat, MemoryEvents, MemoryStat
-from fuyaod.model.pressure import Pressure, PsiLine
 
-_MAX_SUM_PCT: Final = 606.0
-"""Six averages of at most 100 % and a rounding each; refuses NaN and infinity, which float() would take."""
+MAX_UINT64: Final = (1 << 64) - 1
 
+_N: Final = rb"(\d{1,19})"
+"""Every number of 19 digits fits into the 64 bits of a message; a 20th digit is a counter below zero or damage."""
 
-def parse_cpu_stat(raw: bytes) -> CpuStat:
-    """`cpu.stat`; the kernel adds lines in the middle from time to time, so the throttling part is looked for."""
-    words = _words(raw)
-    if words[:5:2] != [b"usage_usec", b"user_usec", b"system_usec"]:
-        raise ValueError("usage_usec, user_usec and system_usec must come first")
-    periods = throttled_periods = throttled_us = None
-    if len(words) > 6 and b"nr_periods" in words:
-        at = words.index(b"nr_periods")
-        if words[at + 2 : at + 5 : 2] != [b"nr_throttled", b"throttled_usec"]:
-            raise ValueError("nr_throttled and throttled_usec must follow nr_periods")
-        periods, throttled_periods, throttled_us = int(words[at + 1]), int(words[at + 3]), int(words[at + 5])
-    return CpuStat(
-        usage_us=int(words[1]),
-        user_us=int(words[3]),
-        system_us=int(words[5]),
-        periods=periods,
-        throttled_periods=throttled_periods,
-        throttled_us=throttled_us,
-    )
+_OTHER_LINES: Final = rb"(?:[^\n]*+\n)*+"
+_TO_PERIODS: Final = rb"(?:(?!nr_periods )[^\n]*+\n)*+"
 
-
-def parse_group_pressure(raw: bytes) -> Pressure:
-    """A pressure file with both lines; one with a single line (cpu before 5.13, irq) takes the general parser."""
-    words = _words(raw)
-    if len(words) != 10:
-        return _general_pressure(raw)
-    some, a10, a60, a300, a_total, full, b10, b60, b300, b_total = words
-    if not (
-        some == b"some"
-        and full == b"full"
-        and a10[:6] == b10[:6] == b"avg10="
-        and a60[:6] == b60[:6] == b"avg60="
-        and a300[:7] == b300[:7] == b"avg300="
-        and a_total[:6] == b_total[:6] == b"total="
-    ):
-        return _general_pressure(raw)
-    s10, s60, s300 = float(a10[6:]), float(a60[6:]), float(a300[7:])
-    f10, f60, f300 = float(b10[6:]), float(b60[6:]), float(b300[7:])
-    if not 0.0 <= s10 + s60 + s300 + f10 + f60 + f300 <= _MAX_SUM_PCT:
-        raise ValueError("shares must be percentages")
-    return Pressure(
-        some=PsiLine(avg10_pct=s10, avg60_pct=s60, avg300_pct=s300, total_us=int(a_total[6:])),
-        full=PsiLine(avg10_pct=f10, avg60_pct=f60, avg300_pct=f300, total_us=int(b_total[6:])),
-    )
+_COUNTER: Final = re.compile(_N + rb"\n").fullmatch
+_CPU_STAT: Final = re.compile(
+    rb"usage_usec %b\nuser_usec %b\nsystem_usec %b\n" % (_N, _N, _N)
+    + _TO_PERIODS
+    + rb"(?:nr_periods %b\nnr_throttled %b\nthrottled_usec %b\n" % (_N, _N, _N)
+    + _OTHER_LINES
+    + rb")?"
+).fullmatch
+_MEMORY_EVENTS: Final = re.compile(
+    rb"low %b\nhigh %b\nmax %b\noom %b\noom_kill %b\n" % (_N, _N, _N, _N, _N) + _OTHER_LINES
+).fullmatch
+_IO_LINE: Final = re.compile(
+    rb"(?:(?:\d+:\d+|\(unknown\)) )++"
+    rb"(?:(?:rbytes=%b wbytes=%b rios=%b wios=%b(?=[ \n]))?"
+    % (_N, _N, _N, _N)
+    + rb"(?: ?(?![rw](?:bytes|ios)=)[a-z_.]++=[^ =\n]++)*+ ?\n|\Z)|(.+)",
+    re.DOTALL,
+)
 
 
-def parse_counter(raw: bytes) -> int:
+def parse_counter(raw: bytes, path: str) -> int:
     """A file of one number: `memory.current`, `pids.current`."""
-    if not raw.endswith(b"\n"):
-        raise ValueError("cut")
+    if _COUNTER(raw) is None:
+        raise HostParseError(path, raw[:80], "a number")
     return int(raw)
 
 
-def parse_memory_stat(raw: bytes) -> MemoryStat:
-    """`memory.stat`; of its forty to sixty lines the five that decisions use."""
-    words = _words(raw)
-    value = words.index
-    return MemoryStat(
-        anon_bytes=int(words[value(b"anon") + 1]),
-        file_bytes=int(words[value(b"file") + 1]),
-        inactive_file_bytes=int(words[value(b"inactive_file") + 1]),
-        shmem_bytes=int(words[value(b"shmem") + 1]),
-        pgmajfault=int(words[value(b"pgmajfault") + 1]),
+def parse_cpu_stat(raw: bytes, path: str) -> CpuStat:
+    """`cpu.stat`; the kernel adds lines in the middle and at the end from time to time."""
+    match = _CPU_STAT(raw)
+    if match is None:
+        raise HostParseError(path, raw[:80], "usage_usec, user_usec, system_usec and perhaps nr_periods")
+    usage, user, system, periods, throttled_periods, throttled = match.groups()
+    return CpuStat(
+        usage_us=int(usage),
+        user_us=int(user),
+        system_us=int(system),
+        periods=None if periods is None else int(periods),
+        throttled_periods=None if periods is None else int(throttled_periods),
+        throttled_us=None if periods is None else int(throttled),
     )
 
 
-def parse_memory_events(raw: bytes) -> MemoryEvents:
+def parse_memory_events(raw: bytes, path: str) -> MemoryEvents:
     """`memory.events`."""
-    words = _words(raw)
-    value = words.index
-    return MemoryEvents(
-        low=int(words[value(b"low") + 1]),
-        high=int(words[value(b"high") + 1]),
-        max=int(words[value(b"max") + 1]),
-        oom=int(words[value(b"oom") + 1]),
-        oom_kill=int(words[value(b"oom_kill") + 1]),
-    )
+    match = _MEMORY_EVENTS(raw)
+    if match is None:
+        raise HostParseError(path, raw[:80], "low, high, max, oom and oom_kill")
+    low, high, maximum, oom, oom_kill = map(int, match.groups())
+    return MemoryEvents(low=low, high=high, max=maximum, oom=oom, oom_kill=oom_kill)
 
 
-def parse_io_stat(raw: bytes) -> IoStat:
-    """`io.stat` summed over devices; an empty file means that nothing was read or written yet."""
-    totals = {b"rbytes": 0, b"wbytes": 0, b"rios": 0, b"wios": 0}
-    for word in _words(raw) if raw else ():
-        key, equals, number = word.partition(b"=")
-        if key in totals:
-            totals[key] += int(number)
-        elif not equals and b":" not in word:
-            raise ValueError("a device or key=value was expected")
-    return IoStat(
-        read_bytes=totals[b"rbytes"],
-        written_bytes=totals[b"wbytes"],
-        reads=totals[b"rios"],
-        writes=totals[b"wios"],
-    )
-
-
-def _words(raw: bytes) -> list[bytes]:
-    if not raw.endswith(b"\n"):
-        raise ValueError("cut")
-    return raw.split()
-
-
-def _general_pressure(raw: bytes) -> Pressure:
+def parse_memory_stat(raw: bytes, path: str) -> MemoryStat:
+    """`memory.stat`; of its forty to sixty lines, whose order changes, the five that decisions use."""
     try:
-        return parse_pressure(raw, "")
-    except HostParseError as error:
-        raise ValueError("a pressure file was expected") from error
+        if raw[-1:] != b"\n":
+            raise ValueError("cut")
+        lines = b"\n" + raw
+        return MemoryStat(
+            anon_bytes=_number(lines, b"\nanon "),
+            file_bytes=_number(lines, b"\nfile "),
+            inactive_file_bytes=_number(lines, b"\ninactive_file "),
+            shmem_bytes=_number(lines, b"\nshmem "),
+            pgmajfault=_number(lines, b"\npgmajfault "),
+        )
+    except ValueError:
+        raise HostParseError(path, raw[:80], "lines of key and number") from None
+
+
+def parse_io_stat(raw: bytes, path: str) -> IoStat:
+    """`io.stat` summed over devices; an empty file means that nothing was read or written yet.
+
+    A device without I/O of its own (a group still being set up) has no values, and stands in front of the next one or
+    at the end without a newline: `7:7 7:6 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=0 dios=0`, `252:0 `. The kernel writes
+    `(unknown)` for the paths below an NVMe multipath device.
+
+    Source: Linux block/blk-cgroup.c, blkcg_print_one_stat(); canonical/lxd#10052 and #18609.
+    """
+    totals = [0, 0, 0, 0]
+    for *numbers, garbage in _IO_LINE.findall(raw):
+        if garbage:
+            raise HostParseError(path, garbage[:80], "a device and its key=value pairs")
+        if numbers[0]:
+            totals = [total + int(number) for total, number in zip(totals, numbers, strict=True)]
+    if max(totals) > MAX_UINT64:
+        raise HostParseError(path, raw[:80], "counters whose sum fits into 64 bits")
+    return IoStat(read_bytes=totals[0], written_bytes=totals[1], reads=totals[2], writes=totals[3])
+
+
+def _number(lines: bytes, key: bytes) -> int:
+    """The number behind the first `key`. Raises ValueError when there is none of at most 19 digits."""
+    begin = lines.index(key) + len(key)
+    word = lines[begin : lines.index(b"\n", begin)]
+    if not word.isdigit() or len(word) > 19:
+        raise ValueError(key)
+    return int(word)

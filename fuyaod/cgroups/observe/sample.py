@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from fuyaod.cgroups.observe.parse import (
     parse_counter,
     parse_cpu_stat,
-    parse_group_pressure,
     parse_io_stat,
     parse_memory_events,
     parse_memory_stat,
 )
 from fuyaod.errors import FuyaodError, HostFileError, HostParseError
 from fuyaod.hostfs import HostRoot, KeptFile
+from fuyaod.hostfs.parse import parse_pressure
 from fuyaod.model.cgroup import CgroupId, CgroupSample, CgroupSlow
 
 T = TypeVar("T", covariant=True)
-
-FILES_PER_GROUP: Final = 9
 
 
 class StatFile(KeptFile, Generic[T]):
@@ -32,7 +30,7 @@ class StatFile(KeptFile, Generic[T]):
 
     __slots__ = ("_parse", "problem", "silent")
 
-    def __init__(self, host: HostRoot, folder: str, name: str, parse: Callable[[bytes], T]) -> None:
+    def __init__(self, host: HostRoot, folder: str, name: str, parse: Callable[[bytes, str], T]) -> None:
         super().__init__(host, folder, name)
         self._parse = parse
         self.silent = False
@@ -54,8 +52,8 @@ class StatFile(KeptFile, Generic[T]):
             self.silent, self.problem = True, None
             return None
         try:
-            found = self._parse(raw)
-        except (ValueError, IndexError):
+            found = self._parse(raw, self._name)
+        except HostParseError:
             self.problem = HostParseError(self._host.absolute(self.relative), raw[:60], "its usual format")
             return None
         self.problem = None
@@ -104,13 +102,13 @@ class Group:
         self._host = host
         self._folder = folder
         self._cpu = StatFile(host, folder, "cpu.stat", parse_cpu_stat)
-        self._cpu_pressure = StatFile(host, folder, "cpu.pressure", parse_group_pressure)
+        self._cpu_pressure = StatFile(host, folder, "cpu.pressure", parse_pressure)
         self._memory = StatFile(host, folder, "memory.current", parse_counter)
         self._memory_stat = StatFile(host, folder, "memory.stat", parse_memory_stat)
         self._memory_events = StatFile(host, folder, "memory.events", parse_memory_events)
-        self._memory_pressure = StatFile(host, folder, "memory.pressure", parse_group_pressure)
+        self._memory_pressure = StatFile(host, folder, "memory.pressure", parse_pressure)
         self._io = StatFile(host, folder, "io.stat", parse_io_stat)
-        self._io_pressure = StatFile(host, folder, "io.pressure", parse_group_pressure)
+        self._io_pressure = StatFile(host, folder, "io.pressure", parse_pressure)
         self._pids = StatFile(host, folder, "pids.current", parse_counter)
         self._slow: CgroupSlow | None = None
         self._slow_at_ns = 0
