@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from fuyaod.model.settings import Kubernetes, Switch
 from fuyaod.model.values import Value
@@ -48,3 +50,19 @@ def _in_cluster_url(environment: Mapping[str, str]) -> str:
     if not host:
         return ""
     return f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
+
+
+def crosses_network_in_clear(url: str) -> bool:
+    """Whether others could read what is sent there: anything but https, unless it stays on this machine.
+
+    Raises:
+        ValueError: it is no URL.
+    """
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if parts.scheme == "https" or host == "localhost":
+        return False
+    try:
+        return not ip_address(host).is_loopback
+    except ValueError:
+        return True

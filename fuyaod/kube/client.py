@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,7 +13,7 @@ import aiohttp
 from msgspec import Meta
 
 from fuyaod.errors import ApiDenied, ApiExpired, ApiServerError, ApiSilent
-from fuyaod.kube.address import ApiAddress
+from fuyaod.kube.address import ApiAddress, crosses_network_in_clear
 from fuyaod.kube.credentials import CaFile, TokenFile
 from fuyaod.kube.lines import bounded_lines
 from fuyaod.kube.wire import decode_status
@@ -24,6 +25,8 @@ METADATA_ONLY: Final = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;
 
 MAX_ERROR_BYTES: Final = 16 * 1024
 MAX_RETRY_AFTER_S: Final = 300.0
+
+_PLAIN_PATH: Final = re.compile(r"(/(?!\.{1,2}(/|$))[A-Za-z0-9._-]+)+")
 
 Positive = Annotated[float, Meta(gt=0)]
 
@@ -115,15 +118,30 @@ class KubeClient:
         return await self._send(path, query, accept)
 
     async def _send(self, path: str, query: Mapping[str, str], accept: str) -> aiohttp.ClientResponse:
-        headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": USER_AGENT, **self._token.headers()}
+        # Names of objects become part of it: nothing may be left that a URL reads as something else than a name.
+        if not _PLAIN_PATH.fullmatch(path):
+            raise ApiServerError(f"cannot ask for {path[:300]!a}: no plain path")
+        headers = {"Accept": accept, "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
         tls: ssl.SSLContext | bool = self._ca.context() if self._ca is not None else True
         try:
+            headers |= self._authorization()
             async with asyncio.timeout(self._limits.connect_s + self._limits.answer_s):
                 return await self._pool().get(
                     self.url + path, params=query, headers=headers, ssl=tls, allow_redirects=False
                 )
         except TimeoutError as error:
             raise ApiServerError(f"cannot reach {self.url}{path}: no answer in time") from error
+        except aiohttp.ClientError:  # some are ValueErrors, too
+            raise
+        except ValueError as error:  # UnicodeError is one
+            raise ApiServerError(f"cannot use the address {self.url}: {error}") from error
+
+    def _authorization(self) -> dict[str, str]:
+        if self._token.path and crosses_network_in_clear(self.url):
+            raise ApiDenied(
+                f"cannot send the token {self._token.path} to {self.url}: not encrypted; use https, or no token_file"
+            )
+        return self._token.headers()
 
     def _pool(self) -> aiohttp.ClientSession:
         if self._session is None:

@@ -20,7 +20,7 @@ class TokenFile:
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
         self._signature: Signature | None = None
         self._token = ""
 
@@ -30,14 +30,14 @@ class TokenFile:
         Raises:
             ApiDenied: the file cannot be read or holds no token.
         """
-        if not self._path:
+        if not self.path:
             return {}
         try:
-            signature = _signature(self._path)
+            signature = _signature(self.path)
             if signature != self._signature:
                 self._read(signature)
         except OSError as error:
-            raise ApiDenied(f"cannot read the token {self._path}: {error.strerror}") from error
+            raise ApiDenied(f"cannot read the token {self.path}: {error.strerror}") from error
         return {"Authorization": f"Bearer {self._token}"}
 
     def forget(self) -> None:
@@ -45,11 +45,11 @@ class TokenFile:
         self._signature = None
 
     def _read(self, signature: Signature) -> None:
-        with Path(self._path).open("rb") as file:
+        with Path(self.path).open("rb") as file:
             raw = file.read(MAX_TOKEN_BYTES + 1).strip()
         # A header cannot carry line breaks or other controls; aiohttp would quote them in its message.
         if not raw or len(raw) > MAX_TOKEN_BYTES or any(byte <= 0x20 or byte >= 0x7F for byte in raw):
-            raise ApiDenied(f"cannot use the token {self._path}: {len(raw)} bytes that are no bearer token")
+            raise ApiDenied(f"cannot use the token {self.path}: {len(raw)} bytes that are no bearer token")
         self._token, self._signature = raw.decode("ascii"), signature
 
 

@@ -16,7 +16,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from fuyaod.errors import ApiDenied, ApiExpired, ApiServerError, ApiSilent
-from fuyaod.kube.address import ApiAddress
+from fuyaod.kube.address import ApiAddress, crosses_network_in_clear
 from fuyaod.kube.client import KubeClient, Limits, api_error, parse_retry_after
 from tests.apiserver import Cut, FakeApiServer, Garbage, Hang, Refuse, Stall
 
@@ -201,6 +201,66 @@ async def test_refused_token_is_read_again_though_its_file_looks_the_same(
     apiserver.token = "two"
 
     assert await client.get(PODS) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/api/../metrics", "/api/.", "/api/v1?x=1", "/api/v1#x", "/a%2e%2e/b", "/a//b", "/a b", "", "@evil/x", "/a\n"],
+)
+async def test_path_that_the_url_would_read_otherwise_is_never_asked_for(
+    apiserver: FakeApiServer, make_client: MakeClient, path: str
+) -> None:
+    with pytest.raises(ApiServerError, match=r"^cannot ask for "):
+        await make_client().get(path)
+
+    assert not apiserver.requests
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://a..b", "http://a..b", "https://[::1", "https://x:99999", "http://x:y", "https://" + "a" * 70, "ftp://x"],
+)
+async def test_address_that_is_none_is_an_error_that_names_it(make_client: MakeClient, url: str) -> None:
+    client = make_client(url=url)
+
+    with pytest.raises(ApiServerError) as got:
+        await client.get(PODS)
+    with pytest.raises(ApiServerError) as watched:
+        await first_line(client)
+
+    assert all(str(caught.value).startswith("cannot ") and url in str(caught.value) for caught in (got, watched))
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["192.0.2.1", "apiserver.invalid", "127.0.0.1.invalid", "127.0.0.1@apiserver.invalid", "[2001:db8::1]", "0.0.0.0"],
+)
+async def test_token_is_not_sent_in_clear_over_the_network(make_client: MakeClient, tmp_path: Path, host: str) -> None:
+    token_file = tmp_path / "token"
+    token_file.write_text("secret")
+    client = make_client(url=f"http://{host}:6443", token_file=str(token_file))
+
+    with pytest.raises(ApiDenied, match=r"^cannot send the token .*/token to http://.*: not encrypted; use https"):
+        await client.get(PODS)
+
+
+@pytest.mark.parametrize(
+    ("url", "clear"),
+    [
+        ("http://127.0.0.1:8001", False),
+        ("http://127.8.9.10", False),
+        ("http://[::1]:8001", False),
+        ("http://localhost:8001", False),
+        ("HTTP://LOCALHOST", False),
+        ("https://10.0.0.1", False),
+        ("http://10.0.0.1", True),
+        ("http://[fe80::1%25eth0]", True),
+        ("http://localhost.invalid", True),
+        ("ftp://10.0.0.1", True),
+    ],
+)
+def test_only_https_and_this_machine_are_safe_for_a_token(url: str, clear: bool) -> None:
+    assert crosses_network_in_clear(url) is clear
 
 
 async def test_redirect_is_not_followed_with_our_token(make_client: MakeClient, tmp_path: Path) -> None:

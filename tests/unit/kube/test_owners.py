@@ -18,7 +18,6 @@ from fuyaod.model.pods import OwnerRef
 from tests.apiserver import FakeApiServer, Hang, Refuse
 from tests.unit.kube.support import Follower, Sleeps, make_pod, until
 
-
 HOSTILE_NAMES = [
     "..",
     "../../pods",
