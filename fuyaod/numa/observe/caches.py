@@ -13,6 +13,9 @@ LEVELS: Final = (2, 3)
 SIZE_UNITS: Final = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 """The kernel prints K only. Source: Linux drivers/base/cacheinfo.c, size_show()."""
 
+RIVALS: Final = {CacheType.DATA: CacheType.UNIFIED, CacheType.UNIFIED: CacheType.DATA}
+"""A CPU has one of the two on a level."""
+
 
 def observe_caches(reading: Reading, online: CpuSet) -> tuple[CacheDomain, ...]:
     """Cache domains of level 2 and 3, by level and lowest CPU; domains of one level and type never overlap.
@@ -48,6 +51,11 @@ def _observe_cache(
     kind = _cache_type(reading, base + "type")
     if kind is None or cpu in (taken := covered.get((level, kind), EMPTY)):
         return None
+    rivals = covered.get((level, RIVALS.get(kind, kind)), EMPTY)
+    if cpu in rivals:
+        reading.problem(ABOUT, f"{base}type: CPU {cpu} has another L{level} of data already")
+        return None
+    taken |= rivals
     named = reading.cpulist(ABOUT, base + "shared_cpu_list")
     if named is None:
         return None

@@ -126,6 +126,16 @@ def test_caches_overlapping_domains_are_made_disjoint(tmp_path: Path) -> None:
     assert "have another L3" in findings[0].summary
 
 
+@pytest.mark.parametrize("shared", ["2,6\n", "1-2,5-6\n"], ids=["same_cpus", "more_cpus"])
+def test_caches_data_and_unified_of_one_level_do_not_overlap(tmp_path: Path, shared: str) -> None:
+    base = f"{CPU}cpu2/cache/index0/"
+
+    domains, findings = _observe(tmp_path, {base + "level": "2\n", base + "shared_cpu_list": shared})
+
+    assert sorted(cpu for d in domains if d.level == 2 for cpu in d.cpus) == list(range(8))
+    assert "another L2" in findings[0].summary
+
+
 def test_caches_one_id_for_two_domains_is_found(tmp_path: Path) -> None:
     _, findings = _observe(tmp_path, {f"{CPU}cpu2/cache/index3/id": "0\n"})
 
