@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
@@ -14,7 +13,7 @@ from fuyaod.errors import JournalError
 from fuyaod.hostfs import HostRoot
 from fuyaod.hostfs.journal import COMPACT_ABOVE_BYTES, Journal
 from fuyaod.hostfs.journal_lines import Entry
-from tests.fakes.faults import Fault
+from tests.fakes.faults import Fault, FaultyFiles
 from tests.fakes.journalled import PATH, ROOT, open_journal
 from tests.fakes.kernelfs import KernelFs, PlainFile
 
@@ -133,12 +132,12 @@ def test_journal_torn_last_line_is_passed_over_and_replaced(kernel: KernelFs, cu
 def test_journal_hold_that_cannot_be_written_leaves_the_older_entry(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
     journal.hold(entry(ours="1"))
-    files.faults[len(files.calls)], files.number = Fault.ERROR, errno.ENOSPC
 
-    with pytest.raises(JournalError, match=r"cannot write /run/fuyaod/cgroups.journal: No space left"):
+    refused = pytest.raises(JournalError, match=r"cannot write /run/fuyaod/cgroups.journal: No space left")
+    with files.failing("write", PATH, errno.ENOSPC), refused:
         journal.hold(entry(ours="2"))
-    files.faults[len(files.calls) + 1] = Fault.ERROR  # now a whole new file is tried
-    with pytest.raises(JournalError, match="No space left"):
+    # Now a whole new file is tried.
+    with files.failing("open", f"{PATH}.new", errno.ENOSPC), pytest.raises(JournalError, match="No space left"):
         journal.hold(entry(inode=8))
 
     assert journal.entries() == (entry(ours="1"),)
@@ -148,9 +147,8 @@ def test_journal_hold_that_cannot_be_written_leaves_the_older_entry(kernel: Kern
 def test_journal_half_a_record_then_full_is_repaired_by_the_next(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
     journal.hold(entry(inode=1))
-    call = len(files.calls)
-    files.faults.update({call: Fault.SHORT, call + 1: Fault.ERROR})
-    with pytest.raises(JournalError):
+    half = files.failing("write", PATH, fault=Fault.SHORT)
+    with half, files.failing("write", PATH, errno.ENOSPC, nth=2), pytest.raises(JournalError):
         journal.hold(entry(inode=2))
 
     journal.hold(entry(inode=3))
@@ -160,10 +158,12 @@ def test_journal_half_a_record_then_full_is_repaired_by_the_next(kernel: KernelF
 
 def test_journal_short_write_is_carried_on(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
-    call = len(files.calls)
-    files.faults.update({call: Fault.SHORT, call + 1: Fault.SHORT})
 
-    journal.hold(entry(inode=1))
+    with (
+        files.failing("write", PATH, fault=Fault.SHORT),
+        files.failing("write", PATH, fault=Fault.SHORT, nth=2),
+    ):
+        journal.hold(entry(inode=1))
 
     assert reopened(kernel) == (entry(inode=1),)
 
@@ -242,9 +242,9 @@ def test_journal_compact_keeps_groups_that_may_not_be_looked_at(kernel: KernelFs
     held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
     journal, files = open_journal(kernel)
     journal.hold(held)
-    files.faults[len(files.calls)], files.number = Fault.ERROR, errno.EACCES
 
-    journal.compact()
+    with files.failing("stat", "/pod", errno.EACCES):
+        journal.compact()
 
     assert journal.entries() == (held,)
 
@@ -254,13 +254,9 @@ def test_journal_compact_that_fails_leaves_the_old_file(kernel: KernelFs) -> Non
     held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
     journal, files = open_journal(kernel)
     journal.hold(held)
-    start = len(files.calls)
-    for step in range(1, 6):  # behind the look at the group: unlink, open, write, fsync, rename
-        files.faults = {start + step: Fault.ERROR}
-        with pytest.raises(JournalError, match="cannot compact"):
+    for call in ("unlink", "open", "write", "fsync", "rename"):
+        with files.failing(call, f"{PATH}.new"), pytest.raises(JournalError, match="cannot compact"):
             journal.compact()
-        start = len(files.calls)
-    files.faults = {}
 
     journal.hold(entry(inode=2))
 
@@ -272,8 +268,8 @@ def test_journal_rename_that_answers_with_an_error_loses_nothing_whichever_file_
     held = entry("sys/fs/cgroup/pod/cpu.weight", group.inode)
     journal, files = open_journal(kernel)
     journal.hold(held)
-    files.faults[len(files.calls) + 5] = Fault.LATE
-    with pytest.raises(JournalError, match="cannot compact"):
+    late = files.failing("rename", f"{PATH}.new", fault=Fault.LATE)
+    with late, pytest.raises(JournalError, match="cannot compact"):
         journal.compact()
 
     journal.hold(entry(inode=2))
@@ -305,15 +301,15 @@ def test_journal_new_file_that_somebody_puts_there_is_not_taken_over(kernel: Ker
 def test_journal_that_fails_leaves_no_descriptor_open(kernel: KernelFs) -> None:
     journal, files = open_journal(kernel)
     before = kernel.open_descriptors
-    for step in (2, 3, 4):  # write, fsync, rename
-        files.faults = {len(files.calls) + step: Fault.ERROR}
-        with pytest.raises(JournalError):
+    for call in ("write", "fsync", "rename"):
+        with files.failing(call, f"{PATH}.new"), pytest.raises(JournalError):
             journal.compact()
     assert kernel.open_descriptors == before
     journal.close()
 
-    for call in range(5, 9):  # after the boot id (4 calls) and the lock's file
-        with contextlib.suppress(JournalError):
-            open_journal(kernel, {call: Fault.ERROR})[0].close()
+    for call, file in (("open", ".lock"), ("lock", ".lock"), ("open", ""), ("fstat", ""), ("pread", "")):
+        files = FaultyFiles(kernel)
+        with files.failing(call, PATH + file), pytest.raises(JournalError):
+            Journal.open(HostRoot("/", files), PATH, files)
 
-    assert kernel.open_descriptors == 0
+        assert kernel.open_descriptors == 0, call

@@ -12,7 +12,7 @@ from fuyaod.errors import JournalError
 from fuyaod.hostfs import HostRoot
 from fuyaod.hostfs.journal import Journal
 from fuyaod.hostfs.journal_lines import Entry, Header, encode_record
-from tests.fakes.faults import Fault
+from tests.fakes.faults import FaultyFiles
 from tests.fakes.journalled import PATH, open_journal
 from tests.fakes.kernelfs import KernelFs, PlainFile
 
@@ -151,8 +151,13 @@ def test_journal_without_its_directory_is_an_error(host: HostRoot, tmp_path: Pat
 
 
 def test_journal_boot_id_unreadable_is_an_error(kernel: KernelFs) -> None:
-    with pytest.raises(JournalError, match="the boot id is unknown: cannot read /proc/sys"):
-        open_journal(kernel, {1: Fault.ERROR})
+    files = FaultyFiles(kernel)
+
+    with (
+        files.failing("pread", "/random/boot_id"),
+        pytest.raises(JournalError, match="the boot id is unknown: cannot read /proc/sys"),
+    ):
+        Journal.open(HostRoot("/", files), PATH, files)
 
 
 def test_journal_of_another_root_with_entries_is_refused_and_kept(host: HostRoot, tmp_path: Path) -> None:

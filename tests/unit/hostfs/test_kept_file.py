@@ -15,7 +15,8 @@ from fuyaod.errors import HostDenied, HostFileError
 from fuyaod.hostfs import DescriptorBudget, HostRoot
 from fuyaod.hostfs.budget import PINNED_BYTES_PER_DESCRIPTOR, raise_descriptor_limit
 from fuyaod.hostfs.files import OsFiles
-from tests.fakes.faults import Fault, FaultyFiles
+from tests.fakes.faults import FaultyFiles
+from tests.fakes.refusals import RefusingFiles
 
 
 def test_kept_file_opens_once_and_reads_with_one_call(tmp_path: Path) -> None:
@@ -56,11 +57,13 @@ def test_kept_file_without_end_is_refused(tmp_path: Path) -> None:
 
 def test_kept_file_vanished_stays_vanished_and_gives_its_descriptor_back(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"1")
-    files = FaultyFiles(OsFiles(), {2: Fault.ERROR}, errno.ENODEV)
+    files = FaultyFiles(OsFiles())
     host = HostRoot(tmp_path, files)
     kept = host.keep("file")
 
-    assert [kept.read(), kept.read(), kept.read()] == [b"1", None, None]
+    with files.failing("pread", "/file", errno.ENODEV, nth=2):
+        assert [kept.read(), kept.read(), kept.read()] == [b"1", None, None]
+
     assert host.budget.kept == 0
     assert files.calls == ["open", "pread", "pread", "close"]
 
@@ -78,20 +81,23 @@ def test_kept_file_missing_stays_missing_for_a_later_group_of_the_name(tmp_path:
 
 def test_kept_file_refused_then_granted_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"1")
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {0: Fault.ERROR, 2: Fault.ERROR}, errno.EACCES))
+    files = RefusingFiles()
+    host = HostRoot(tmp_path, files)
     kept = host.keep("file")
 
-    for _ in range(2):
+    for table in (files.at_open, files.at_read):
+        table["/file"] = errno.EACCES
         with pytest.raises(HostDenied):
             kept.read()
         assert host.budget.kept == 0
+        table.clear()
 
     assert (kept.read(), host.budget.kept) == (b"1", 1)
 
 
 def test_kept_pressure_that_the_kernel_refuses_is_an_error_each_time(tmp_path: Path) -> None:
     (tmp_path / "cpu.pressure").write_bytes(b"x")
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {1: Fault.ERROR, 4: Fault.ERROR}, errno.EOPNOTSUPP))
+    host = HostRoot(tmp_path, RefusingFiles(at_read={"/cpu.pressure": errno.EOPNOTSUPP}))
     kept = host.keep("cpu.pressure")
 
     for _ in range(2):

@@ -14,6 +14,7 @@ from fuyaod.hostfs import HostRoot
 from fuyaod.hostfs.files import OsFiles
 from fuyaod.hostfs.root import MAX_BYTES
 from tests.fakes.faults import Fault, FaultyFiles
+from tests.fakes.refusals import RefusingFiles
 
 
 @pytest.fixture
@@ -88,20 +89,22 @@ def test_read_what_is_no_file_is_an_error_and_does_not_hang(host: HostRoot, tmp_
 
 
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ENXIO, errno.ESRCH])
-@pytest.mark.parametrize("call", [0, 1, 2])
-def test_read_vanished_at_open_or_read_is_none(tmp_path: Path, number: int, call: int) -> None:
+@pytest.mark.parametrize(("call", "nth"), [("open", 1), ("pread", 1), ("pread", 2)], ids=["open", "read", "read_on"])
+def test_read_vanished_at_open_or_read_is_none(tmp_path: Path, number: int, call: str, nth: int) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    files = FaultyFiles(OsFiles(), {call: Fault.ERROR}, number)
+    files = FaultyFiles(OsFiles())
 
-    assert HostRoot(tmp_path, files).read("file") is None
-    assert files.calls.count("open") - (call == 0) == files.calls.count("close")
+    with files.failing(call, "/file", number, nth=nth):
+        assert HostRoot(tmp_path, files).read("file") is None
+
+    assert files.calls.count("open") - (call == "open") == files.calls.count("close")
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.EROFS])
-@pytest.mark.parametrize("call", [0, 1])
-def test_read_without_permission_is_denied(tmp_path: Path, number: int, call: int) -> None:
+@pytest.mark.parametrize("at", ["at_open", "at_read"])
+def test_read_without_permission_is_denied(tmp_path: Path, number: int, at: str) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {call: Fault.ERROR}, number))
+    host = HostRoot(tmp_path, RefusingFiles(**{at: {"/file": number}}))
 
     with pytest.raises(HostDenied, match=f"cannot read {tmp_path}/file: {errno.errorcode[number]}") as caught:
         host.read("file")
@@ -112,7 +115,7 @@ def test_read_without_permission_is_denied(tmp_path: Path, number: int, call: in
 @pytest.mark.parametrize("number", [errno.EOPNOTSUPP, errno.EIO, errno.EMFILE])
 def test_read_other_errno_is_an_error_with_path_and_errno(tmp_path: Path, number: int) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {1: Fault.ERROR}, number))
+    host = HostRoot(tmp_path, RefusingFiles(at_read={"/file": number}))
 
     with pytest.raises(HostFileError, match=f"cannot read {tmp_path}/file") as caught:
         host.read("file")
@@ -122,9 +125,10 @@ def test_read_other_errno_is_an_error_with_path_and_errno(tmp_path: Path, number
 
 def test_read_close_that_fails_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x")
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {3: Fault.LATE}))
+    files = FaultyFiles(OsFiles())
 
-    assert host.read("file") == b"x"
+    with files.failing("close", "/file", fault=Fault.LATE):
+        assert HostRoot(tmp_path, files).read("file") == b"x"
 
 
 @pytest.mark.parametrize(
@@ -178,7 +182,8 @@ def test_list_is_sorted_and_leaves_out_names_that_are_no_text(host: HostRoot, tm
 
 
 def test_exists_without_permission_is_false(tmp_path: Path) -> None:
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {0: Fault.ERROR}, errno.EACCES))
+    (tmp_path / "x").touch()
+    host = HostRoot(tmp_path, RefusingFiles(at_stat={"/x": errno.EACCES}))
 
     assert host.exists("x") is False
 
@@ -263,10 +268,10 @@ def test_resolve_loop_is_an_error(linked: HostRoot, path: str) -> None:
 
 
 def test_resolve_without_permission_is_denied(tmp_path: Path) -> None:
-    host = HostRoot(tmp_path, FaultyFiles(OsFiles(), {0: Fault.ERROR}, errno.EACCES))
+    files = FaultyFiles(OsFiles())
 
-    with pytest.raises(HostDenied, match="cannot resolve"):
-        host.resolve("a/b")
+    with files.failing("readlink", "/a", errno.EACCES), pytest.raises(HostDenied, match="cannot resolve"):
+        HostRoot(tmp_path, files).resolve("a/b")
 
 
 def test_root_elsewhere_with_this_kernels_proc_is_this_machine(tmp_path: Path) -> None:

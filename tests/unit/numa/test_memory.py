@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,8 @@ from fuyaod.numa.observe import (
     observe_system_memory,
     observe_topology,
 )
-from tests.unit.numa.trees import NODE, RefusingFolder, Tree, build, machine, node_meminfo
+from tests.fakes.refusals import RefusingFiles
+from tests.unit.numa.trees import NODE, Tree, build, machine, node_meminfo
 
 KIB = 1024
 
@@ -98,7 +100,7 @@ def test_node_memory_broken_hugepage_count_leaves_the_size_out(tmp_path: Path, t
 
 def test_node_memory_reader_reports_problems_of_its_making_and_of_the_tick(tmp_path: Path) -> None:
     tree = machine() | {NODE + "node1/meminfo": "cut"}
-    refusing = RefusingFolder(f"{NODE}node0/hugepages")
+    refusing = RefusingFiles(at_list={f"{NODE}node0/hugepages": errno.EACCES})
     host = build(tmp_path, tree, files=refusing)
     reader = NodeMemoryReader(host, observe_topology(host, 0).value.nodes)
 

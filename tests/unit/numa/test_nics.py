@@ -10,7 +10,8 @@ import pytest
 
 from fuyaod.model.devices import Nic
 from fuyaod.numa.observe import NicReader, observe_nics
-from tests.unit.numa.trees import NET, RefusingFiles, Tree, build
+from tests.fakes.refusals import RefusingFiles
+from tests.unit.numa.trees import NET, Tree, build
 
 PCI_HOME = "sys/devices/pci0000:bc/0000:bc:00.0/0000:bd:00.0/"
 VIRTIO_HOME = "sys/devices/pci0000:00/0000:00:03.0/"
@@ -82,7 +83,7 @@ def test_nics_down_interface_has_neither_carrier_nor_speed(tmp_path: Path) -> No
 
     for ending in ("eth0/carrier", "eth0/speed"):
         root = tmp_path / ending
-        seen = observe_nics(build(root, tree, NIC_LINKS, RefusingFiles(ending, errno.EINVAL, on_read=True)))
+        seen = observe_nics(build(root, tree, NIC_LINKS, RefusingFiles(at_read={ending: errno.EINVAL})))
 
         assert seen.findings == ()
         assert None in (seen.value[0].carrier, seen.value[0].speed_mbps)

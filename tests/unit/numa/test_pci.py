@@ -12,7 +12,8 @@ from fuyaod.model.devices import DeviceKind, PciDevice
 from fuyaod.numa.observe import observe_accelerators, observe_topology
 from fuyaod.numa.observe.pci import PCI_ROOT, read_accelerators
 from fuyaod.numa.observe.reading import Reading
-from tests.unit.numa.trees import RefusingFiles, Tree, build, machine
+from tests.fakes.refusals import RefusingFiles
+from tests.unit.numa.trees import Tree, build, machine
 
 NPU_HOME = "sys/devices/pci0000:c0/0000:c0:00.0/0000:c1:00.0/"
 GPU_HOME = "sys/devices/pci0000:40/0000:40:01.0/0000:41:00.0/0000:42:00.0/"
@@ -161,7 +162,7 @@ def test_accelerator_node_is_checked_only_against_nodes_that_are_known(tmp_path:
 
 @pytest.mark.parametrize("file", ["class", "vendor", "device"])
 def test_accelerator_that_vanishes_between_listing_and_reading_is_skipped(tmp_path: Path, file: str) -> None:
-    files = RefusingFiles(f"0000:c1:00.0/{file}", errno.ENODEV, on_read=True)
+    files = RefusingFiles(at_read={f"0000:c1:00.0/{file}": errno.ENODEV})
 
     seen = observe_accelerators(build(tmp_path, pci_tree(), PCI_LINKS, files))
 

@@ -12,7 +12,8 @@ from fuyaod.model.findings import FindingStatus
 from fuyaod.model.snapshot import Topology
 from fuyaod.model.values import decode, encode, parse_cpulist
 from fuyaod.numa.observe import Observed, observe_topology
-from tests.unit.numa.trees import CPU, NODE, RefusingFiles, Tree, build, machine
+from tests.fakes.refusals import RefusingFiles
+from tests.unit.numa.trees import CPU, NODE, Tree, build, machine
 
 ALL = parse_cpulist("0-7")
 
@@ -185,7 +186,7 @@ def test_topology_empty_root_gives_an_empty_machine_and_says_so(tmp_path: Path) 
 
 
 def test_topology_denied_file_names_the_mend(tmp_path: Path) -> None:
-    files = RefusingFiles("cpu3/topology/core_id", errno.EACCES)
+    files = RefusingFiles(at_open={"cpu3/topology/core_id": errno.EACCES})
 
     seen = observe_topology(build(tmp_path, machine(), files=files), 0)
 
@@ -195,7 +196,7 @@ def test_topology_denied_file_names_the_mend(tmp_path: Path) -> None:
 
 
 def test_topology_cpu_that_goes_offline_between_two_reads_is_no_exception(tmp_path: Path) -> None:
-    files = RefusingFiles("cpu3/topology/core_cpus_list", errno.ENODEV, on_read=True)
+    files = RefusingFiles(at_read={"cpu3/topology/core_cpus_list": errno.ENODEV})
 
     seen = observe_topology(
         build(tmp_path, machine() | {CPU + "cpu3/topology/thread_siblings_list": None}, files=files), 0

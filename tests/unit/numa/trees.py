@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path
 
 from fuyaod.hostfs import HostRoot, OsFiles
@@ -97,42 +95,3 @@ def build(root: Path, tree: Tree, links: dict[str, str] | None = None, files: Os
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).symlink_to(aim)
     return HostRoot(root, files)
-
-
-class RefusingFiles(OsFiles):
-    """The operating system, but one file answers an errno on open or on read."""
-
-    def __init__(self, ending: str, number: int, *, on_read: bool = False) -> None:
-        self._ending = ending
-        self._errno = number
-        self._on_read = on_read
-        self._fds: set[int] = set()
-
-    def open(self, path: str, flags: int, mode: int = 0o600) -> int:  # type: ignore[override]
-        if path.endswith(self._ending) and not self._on_read:
-            raise OSError(self._errno, os.strerror(self._errno), path)
-        fd = os.open(path, flags, mode)
-        if path.endswith(self._ending):
-            self._fds.add(fd)
-        return fd
-
-    def close(self, fd: int) -> None:
-        self._fds.discard(fd)
-        os.close(fd)
-
-    def pread(self, fd: int, length: int, offset: int) -> bytes:
-        if fd in self._fds:
-            raise OSError(self._errno, os.strerror(self._errno))
-        return os.pread(fd, length, offset)
-
-
-class RefusingFolder(OsFiles):
-    """The operating system, but one folder may not be listed."""
-
-    def __init__(self, ending: str) -> None:
-        self._ending = ending
-
-    def listdir(self, path: str) -> list[str]:  # type: ignore[override]
-        if path.endswith(self._ending):
-            raise PermissionError(errno.EACCES, "Permission denied", path)
-        return os.listdir(path)
