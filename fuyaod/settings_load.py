@@ -202,10 +202,7 @@ def _problems(settings: Settings) -> Iterator[tuple[str, str]]:
         except ValueError as error:
             yield "$.http.listen", str(error)
     if settings.kubernetes.server and not _is_server(settings.kubernetes.server):
-        yield (
-            "$.kubernetes.server",
-            f"{settings.kubernetes.server!r} is not http://host or https://host, with a port or not",
-        )
+        yield "$.kubernetes.server", f"{settings.kubernetes.server!r} is not http(s)://host or http(s)://host:port"
     interval_ms, stale_after_s = settings.observe.interval_ms, settings.http.stale_after_s
     if stale_after_s * 1000 < 2 * interval_ms:
         yield (
