@@ -146,12 +146,17 @@ class KubernetesPodSource:
         self._take_list(listed)
 
     def _take_list(self, listed: wire.ObjectList) -> None:
-        uids = [uid for uid in map(self._take_pod, listed.items or ()) if uid is not None]
-        self._pods.keep_only(uids)
+        items = listed.items or ()
+        # Those that are gone make room first: the table is bounded.
+        self._pods.keep_only([partial.metadata.uid for partial in map(self._partial, items) if partial is not None])
+        self._pods.keep_only([uid for uid in map(self._take_pod, items) if uid is not None])
         self._owners.want(self._pods.controllers())
         self._version = self._floor = listed.metadata.resource_version
         self._doubtful = False
         self._health.answered()
+
+    def _partial(self, raw: msgspec.Raw) -> wire.PartialObject | None:
+        return decoded(self._decoders.partial, raw)
 
     def _take_pod(self, raw: msgspec.Raw) -> str | None:
         pod = decoded(self._decoders.pod, raw) if len(memoryview(raw)) <= MAX_ITEM_BYTES else None
@@ -173,12 +178,14 @@ class KubernetesPodSource:
             "timeoutSeconds": str(self._random.randint(*self._timing.watch_s)),
             "resourceVersion": self._version or "",
         }
-        async with self._client.watch(PODS, query, self._timing.silent_after_s) as lines:
-            self._health.accepted()
-            await self._take_lines(lines)
-        self._health.answered()
-        if self._doubtful:
-            self._version = None
+        try:
+            async with self._client.watch(PODS, query, self._timing.silent_after_s) as lines:
+                self._health.accepted()
+                await self._take_lines(lines)
+            self._health.answered()
+        finally:
+            if self._doubtful:
+                self._version = None
 
     async def _take_lines(self, lines: AsyncIterator[bytes | None]) -> None:
         began_ns = self._now_ns()
@@ -210,7 +217,7 @@ class KubernetesPodSource:
                 self._health.drop()
 
     def _take_event(self, event: wire.WatchEvent) -> None:
-        partial = decoded(self._decoders.partial, event.object)
+        partial = self._partial(event.object)
         if partial is None:
             self._miss()
             return

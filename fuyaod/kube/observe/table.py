@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import msgspec
 
 from fuyaod.kube import wire
 from fuyaod.kube.observe.records import OwnerKey, controller_of, pod_record
 from fuyaod.model.pods import OwnerRef, PodRecord
+
+MAX_PODS: Final = 2000
+"""Nothing that others can make grows without a bound. Kubelet runs 110 pods by default, 500 on the largest nodes
+(kubelet's maxPods); finished ones stay until they are collected."""
 
 OwnerLookup = Callable[[OwnerKey], tuple[OwnerRef, ...]]
 
@@ -37,7 +42,9 @@ class PodTable:
         return set(self._controllers.values())
 
     def put(self, pod: wire.Pod) -> None:
-        """Take a new or changed pod. Raises ValueError for one that makes no sense."""
+        """Take a new or changed pod. Raises ValueError for one that makes no sense, or that is one too many."""
+        if len(self._records) >= MAX_PODS and pod.metadata.uid not in self._records:
+            raise ValueError(f"cannot take pod {pod.metadata.namespace}/{pod.metadata.name}: {MAX_PODS} are known")
         controller = controller_of(pod.metadata)
         owners = () if controller is None else self._owners(controller)
         self._set(pod_record(pod, owners), controller)

@@ -37,6 +37,18 @@ def test_token_is_followed_through_the_links_that_kubelet_swaps(tmp_path: Path) 
     assert (before, token.headers()) == ({"Authorization": "Bearer v1"}, {"Authorization": "Bearer v2"})
 
 
+def test_token_written_anew_in_place_is_read_again_by_its_time(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("one")
+    token = TokenFile(str(path))
+    token.headers()
+    stat = path.stat()
+    path.write_text("two")  # the same inode, the same size
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
+
+    assert token.headers() == {"Authorization": "Bearer two"}
+
+
 def test_token_forgotten_is_read_again_though_the_file_looks_the_same(tmp_path: Path) -> None:
     path = tmp_path / "token"
     path.write_text("one")
