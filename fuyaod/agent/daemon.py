@@ -22,7 +22,6 @@ from fuyaod.agent.sdnotify import SystemdNotifier
 from fuyaod.agent.settings_file import SettingsFile
 from fuyaod.agent.sources import kubernetes_task
 from fuyaod.agent.wake import HotplugWake
-from fuyaod.cgroups.observe import use_proc_of
 from fuyaod.doctor.decide import diagnose
 from fuyaod.doctor.observe import observe_facts
 from fuyaod.hostfs import HostRoot
@@ -142,8 +141,6 @@ class Daemon:
         hotplug = HotplugWake(opened.value, self._wake)
         hotplug.start()
         stack.callback(hotplug.close)
-        if self._host.is_this_machine:
-            use_proc_of(self._host)
         sources = (self._kubernetes.source,)
         self._observer = NodeObserver(self._host, self._file.current, sources=sources, drain_events=hotplug.take)
         stack.callback(self._observer.close)

@@ -4,7 +4,7 @@
 of it; `SystemPressureObserver`, `CensusObserver` and `observe_own_budget` give the rest of the node's load.
 """
 
-from fuyaod.cgroups.observe.census import CensusObserver, use_proc_of
+from fuyaod.cgroups.observe.census import CensusObserver
 from fuyaod.cgroups.observe.observer import CgroupObserver
 from fuyaod.cgroups.observe.own import observe_own_budget
 from fuyaod.cgroups.observe.pressure import SystemPressureObserver
@@ -17,5 +17,4 @@ __all__ = [
     "SystemPressureObserver",
     "SystemdServiceSource",
     "observe_own_budget",
-    "use_proc_of",
 ]

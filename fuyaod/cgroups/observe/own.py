@@ -13,8 +13,8 @@ def observe_own_budget(here: HostRoot, budget: DescriptorBudget) -> OwnBudget | 
     """Memory, CPU time and descriptors of this very process; None where its `/proc` cannot be read.
 
     Args:
-        here: `HostRoot("/")`: the process's own `/proc`, whatever host is observed. Not psutil, because its
-            PROCFS_PATH may point at the host's `/proc`, where our pid is another process.
+        here: `HostRoot("/")`: the process's own `/proc`, whatever host is observed: in the host's, mounted in a
+            container, our pid is another process.
         budget: the one that counts kept descriptors.
     """
     try:

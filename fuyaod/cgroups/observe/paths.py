@@ -26,6 +26,12 @@ _BARE_ID: Final = re.compile(r"[0-9a-f]{12,64}")
 _ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_.-]*")
 _UID: Final = _ID
 _MISMATCH: Final = re.compile(r"(?:.+-)?kubepods(?:-(burstable|besteffort))?-pod([^.:]+)\.slice:([^:]+):([^:]+)")
+_QOS_LEVEL: Final = re.compile(r"burstable|besteffort|(?:.+-)?kubepods-(?:burstable|besteffort)\.slice")
+_POD: Final = re.compile(
+    r"pod(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32})"
+    r"|(?:.+-)?kubepods(?:-(?:burstable|besteffort))?-pod[^.:]+\.slice(?::[^:]+:[^:]+)?"
+)
+"""A pod's group by its own name alone: a UID, or the hash of a static pod's manifest."""
 
 
 class _Place(NamedTuple):
@@ -58,11 +64,27 @@ def identify(path: str, inode: int) -> CgroupId | None:
 
 def is_in_pod(path: str) -> bool:
     """Whether `path` is a pod's group or lies below one."""
+    if "pod" not in path:
+        return False
     names = [name for name in path.split("/") if name]
     place = _kubernetes_place(names)
     if place is not None:
         return place.pod_uid is not None
-    return any(_MISMATCH.fullmatch(name) for name in names)
+    return is_in_pod_beside_us(path) or any(_MISMATCH.fullmatch(name) for name in names)
+
+
+def is_in_pod_beside_us(path: str) -> bool:
+    """Whether `path` leads from a control group namespace inside Kubernetes' groups to a pod: `..` and then the pod or
+    its QoS level, with no `kubepods` above them.
+
+    Source: cgroup_namespaces(7): `/proc/PID/cgroup` is relative to the reader's own namespace.
+    """
+    if not path.startswith("/../"):
+        return False
+    names = [name for name in path.split("/") if name not in ("", "..")]
+    if names and _QOS_LEVEL.fullmatch(names[0]):
+        names = names[1:]
+    return bool(names) and _POD.fullmatch(names[0]) is not None
 
 
 def unit_name(name: str) -> str:
