@@ -1,7 +1,7 @@
 """`NodeSnapshot` as the `fuyao.node.v1.Node` message. Pure.
 
-What is None in the snapshot stays unset in the message. Raises ValueError (UnicodeEncodeError is one) for a value that
-the field's type cannot hold; the snapshot's JSON has the same limits for text.
+What is None in the snapshot stays unset in the message. A number that its field cannot hold becomes the nearest that it
+can. Raises ValueError (UnicodeEncodeError is one) for text that is no Unicode; the snapshot's JSON has the same limit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,20 @@ from fuyaod.rpc.convert_machine import (
     topology_message,
 )
 from fuyaod.rpc.convert_pods import fill_pod, fill_service, source_message
+from fuyaod.rpc.fit import fitted
 
 
 def node_message(snapshot: NodeSnapshot) -> pb.Node:
     """The whole node; the groups of pods, containers and services stand in them, the rest in `cgroups.other_groups`."""
+    try:
+        return _node_message(snapshot)
+    except UnicodeError:
+        raise
+    except ValueError:  # a number out of its field's range, so rare that looking at each first would be a waste
+        return _node_message(fitted(snapshot))
+
+
+def _node_message(snapshot: NodeSnapshot) -> pb.Node:
     message = pb.Node(
         schema=snapshot.schema,
         seq=snapshot.seq,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from fuyao_api.node.v1 import node_pb2 as pb
 from fuyaod.model.pods import Container, OwnerRef, Pod, PodRecord, Resources, Service, SourceHealth
 from fuyaod.model.qos import QosVerdict
 from fuyaod.rpc.convert_groups import Groups, enum_name
-
-MAX_INT64: Final = (1 << 63) - 1
-"""A pod's author may write any number of digits; it must not break the answer for all others."""
 
 
 def fill_pod(message: pb.Pod, pod: Pod, groups: Groups) -> None:
@@ -55,7 +50,7 @@ def _fill_container(message: pb.Container, container: Container, path: str | Non
     message.requests.CopyFrom(_resources(container.requests))
     message.limits.CopyFrom(_resources(container.limits))
     for name, count in container.devices.items():
-        message.devices[name] = min(count, MAX_INT64)
+        message.devices[name] = count
     message.init = container.init
     message.sidecar = container.sidecar
     groups.take(path, message.cgroup)
@@ -72,11 +67,7 @@ def _string_map(entries: dict[str, str] | None) -> pb.StringMap | None:
 
 
 def _resources(resources: Resources) -> pb.Resources:
-    return pb.Resources(cpu_milli=_capped(resources.cpu_milli), memory_bytes=_capped(resources.memory_bytes))
-
-
-def _capped(amount: int | None) -> int | None:
-    return None if amount is None else min(amount, MAX_INT64)
+    return pb.Resources(cpu_milli=resources.cpu_milli, memory_bytes=resources.memory_bytes)
 
 
 def _verdict(verdict: QosVerdict) -> pb.QosVerdict:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from fuyaod.kube import wire
-from fuyaod.kube.quantity import parse_cpu_milli, parse_memory_bytes, parse_quantity
+from fuyaod.kube.quantity import MAX_VALUE, parse_cpu_milli, parse_memory_bytes, parse_quantity
 from fuyaod.model.cgroup import KubeQos
 from fuyaod.model.pods import Container, OwnerRef, PodRecord, Resources, SourceKind
 
@@ -61,7 +61,7 @@ def pod_record(pod: wire.Pod, owners: tuple[OwnerRef, ...] = ()) -> PodRecord:
     """A pod of the API as the agent knows it.
 
     Raises:
-        ValueError: it has no uid, or a quantity that is none.
+        ValueError: it has no uid, a quantity that is none, or a priority out of range.
     """
     metadata, spec, status = pod.metadata, pod.spec, pod.status
     if not metadata.uid:
@@ -79,12 +79,18 @@ def pod_record(pod: wire.Pod, owners: tuple[OwnerRef, ...] = ()) -> PodRecord:
         owners=owners,
         phase=None if status.phase is None else sys.intern(status.phase),
         kube_qos=_kube_qos(status.qos_class),
-        priority=spec.priority,
+        priority=_priority(spec.priority),
         requests=_pod_resources(spec, _requests, complete=False),
         limits=_pod_resources(spec, _limits, complete=True),
         containers=tuple(_containers(containers, inits, _container_ids(status))),
         terminating=metadata.deletion_timestamp is not None,
     )
+
+
+def _priority(value: int | None) -> int | None:
+    if value is not None and not -(2**31) <= value < 2**31:
+        raise ValueError(f"cannot use priority {value}: the API has 32 bits for it")
+    return value
 
 
 def _cgroup_uid(uid: str, annotations: dict[str, str]) -> str:
@@ -192,7 +198,7 @@ def _pod_total(
     overhead = (spec.overhead or {}).get(name)
     extra = 0 if overhead is None else parse(overhead)
     if (whole := amount(spec.resources)) is not None:
-        return whole + extra
+        return _capped(whole + extra)
     containers, inits = spec.containers or (), spec.init_containers or ()
     amounts = [amount(each.resources) for each in (*containers, *inits)]
     if all(value is None for value in amounts) or (complete and None in amounts):
@@ -203,4 +209,9 @@ def _pod_total(
         peak = max(peak, sidecars + value)
         sidecars += value if _is_sidecar(init) else 0
     together = sidecars + sum(amount(each.resources) or 0 for each in containers)
-    return max(together, peak) + extra
+    return _capped(max(together, peak) + extra)
+
+
+def _capped(amount: int) -> int:
+    """A sum within the bounds of one quantity."""
+    return max(-MAX_VALUE, min(amount, MAX_VALUE))

@@ -233,6 +233,33 @@ def test_request_of_a_pod_covers_every_moment_of_its_life(containers: list[str],
     assert found == max(moments)
 
 
+@pytest.mark.parametrize("priority", [2**31, -(2**31) - 1, 10**30])
+def test_priority_that_no_server_accepts_is_refused(priority: int) -> None:
+    with pytest.raises(ValueError, match=f"cannot use priority {priority}: "):
+        record(spec={"priority": priority})
+
+
+@pytest.mark.parametrize("priority", [2**31 - 1, -(2**31), 0])
+def test_priority_at_its_bounds_is_taken(priority: int) -> None:
+    assert record(spec={"priority": priority}).priority == priority
+
+
+@pytest.mark.parametrize(("sign", "expected"), [("", 2**63 - 1), ("-", 1 - 2**63)])
+@pytest.mark.parametrize("where", ["containers", "initContainers", "whole"])
+def test_sum_of_absurd_requests_stays_within_64_bits(where: str, sign: str, expected: int) -> None:
+    huge = f"{sign}8Ei"
+    spec: dict[str, Any] = {"overhead": {"cpu": huge, "memory": huge}, "containers": [container("c", "0", "0")]}
+    if where == "whole":
+        spec["resources"] = {"requests": {"cpu": huge, "memory": huge}}
+    else:
+        spec[where] = [container("a", huge, huge), container("b", huge, huge)]
+
+    found = record(spec=spec).requests
+
+    assert found.memory_bytes == expected
+    assert found.cpu_milli == expected
+
+
 def test_init_containers_and_sidecars_are_marked() -> None:
     inits = [{"name": "i"}, {"name": "s", "restartPolicy": "Always"}]
     statuses = [{"name": "s", "containerID": "cri-o://1"}]

@@ -6,7 +6,7 @@ import enum
 import itertools
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -21,11 +21,12 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 class Maker:
     """Builds any value type by its annotations. `full` fills what may be None, else it stays None; `zero` makes all
-    numbers 0."""
+    numbers 0, `whole` gives whole numbers instead of the count."""
 
-    def __init__(self, *, full: bool, zero: bool = False) -> None:
+    def __init__(self, *, full: bool, zero: bool = False, whole: Callable[[], int] | None = None) -> None:
         self._full = full
         self._zero = zero
+        self._whole = whole
         self._numbers = itertools.count(100)
 
     def make(self, kind: type[S]) -> S:
@@ -53,7 +54,7 @@ class Maker:
         number = 0 if self._zero else next(self._numbers)
         values = {
             bool: not self._zero,
-            int: number,
+            int: number if self._whole is None else self._whole(),
             float: 0.0 if self._zero else number + 0.5,
             str: f"{name}-{number}",
             CpuSet: CpuSet([number]),
@@ -61,9 +62,9 @@ class Maker:
         return values[kind]
 
 
-def snapshot(*, full: bool, zero: bool = False) -> NodeSnapshot:
+def snapshot(*, full: bool, zero: bool = False, whole: Callable[[], int] | None = None) -> NodeSnapshot:
     """A node with one pod of one container and a sandbox, one service and one slice, each with its group."""
-    maker = Maker(full=full, zero=zero)
+    maker = Maker(full=full, zero=zero, whole=whole)
     made = maker.make(NodeSnapshot)
     if not full:
         return made

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import enum
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,8 @@ import msgspec
 import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from fuyao_api.node.v1 import node_pb2 as pb
 from fuyaod.model.cgroup import CgroupDriver, CgroupKind, CgroupMode, KubeQos
@@ -18,6 +21,7 @@ from fuyaod.model.pods import Resources, SourceKind, SourceState
 from fuyaod.model.qos import ClaimOrigin, QosClass
 from fuyaod.model.topology import CacheType, MemoryKind
 from fuyaod.rpc.convert import node_message
+from fuyaod.rpc.fit import fitted
 from tests.unit.rpc.samples import leaves, snapshot
 
 RENAMED = {
@@ -210,18 +214,61 @@ def test_node_message_pod_whose_group_was_not_observed_keeps_its_path() -> None:
     assert not pod.containers[0].HasField("cgroup")
 
 
-def test_node_message_absurd_request_is_capped() -> None:
+def test_node_message_absurd_numbers_become_the_nearest_that_fit() -> None:
     made = snapshot(full=True)
     pod = made.pods[0]
     container = msgspec.structs.replace(pod.record.containers[0], devices={"example.com/x": 1 << 70})
     record = msgspec.structs.replace(
-        pod.record, requests=Resources(cpu_milli=10**30, memory_bytes=1 << 63), containers=(container,)
+        pod.record,
+        priority=1 << 40,
+        requests=Resources(cpu_milli=10**30, memory_bytes=-1 << 70),
+        containers=(container,),
     )
+    pod = msgspec.structs.replace(pod, record=record)
 
-    sent = node_message(msgspec.structs.replace(made, pods=(msgspec.structs.replace(pod, record=record),))).pods[0]
+    node = node_message(msgspec.structs.replace(made, seq=-1, pods=(pod,)))
 
-    assert sent.requests.cpu_milli == sent.requests.memory_bytes == (1 << 63) - 1
+    sent = node.pods[0]
+    assert (sent.requests.cpu_milli, sent.requests.memory_bytes) == ((1 << 63) - 1, -1 << 63)
     assert sent.containers[0].devices["example.com/x"] == (1 << 63) - 1
+    assert (sent.priority, node.seq, node.at_monotonic_ns) == ((1 << 31) - 1, 0, made.at_ns)
+
+
+WHOLE = st.sampled_from(
+    [sign * ((1 << bits) + more) for sign in (1, -1) for bits in (0, 31, 32, 63, 64, 100) for more in (-1, 0, 1)]
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(WHOLE, min_size=1, max_size=17))
+def test_node_message_any_numbers_arrive_or_are_cut(numbers: list[int]) -> None:
+    made = snapshot(full=True, whole=itertools.cycle(numbers).__next__)
+
+    node = node_message(made)
+
+    assert node.pods[0].name == made.pods[0].record.name
+    assert node_message(fitted(made)) == node
+
+
+@pytest.mark.parametrize("absurd", [1 << 100, -1 << 100], ids=["huge", "negative"])
+def test_fitted_numbers_are_the_outermost_of_their_field(absurd: int) -> None:
+    node = node_message(snapshot(full=True, whole=lambda: absurd))
+
+    for message in messages(node):
+        for field, value in message.ListFields():
+            bounds = EXTREMES.get(field.type)
+            if bounds is not None and f"{message.DESCRIPTOR.name}.{field.name}" not in COUNTED:
+                assert set(value if field.is_repeated else [value]) == {bounds[absurd > 0]}, field.full_name
+
+
+EXTREMES = {
+    FieldDescriptor.TYPE_INT32: (-1 << 31, (1 << 31) - 1),
+    FieldDescriptor.TYPE_UINT32: (0, (1 << 32) - 1),
+    FieldDescriptor.TYPE_INT64: (-1 << 63, (1 << 63) - 1),
+    FieldDescriptor.TYPE_UINT64: (0, (1 << 64) - 1),
+}
+COUNTED = {"Cgroups.observed_groups", "Cgroup.memory_working_set_bytes"}
+"""Made from other values, which are within bounds."""
 
 
 @pytest.mark.parametrize("prefix", ENUMS)

@@ -87,7 +87,8 @@ async def test_get_node_before_the_first_snapshot_is_unavailable_and_says_so(ser
 async def test_get_node_value_the_api_cannot_carry_is_internal_and_the_server_goes_on(
     served: str, latest: Latest
 ) -> None:
-    latest.snapshot = msgspec.structs.replace(snapshot(full=True), seq=-1)
+    made = snapshot(full=True)
+    latest.snapshot = msgspec.structs.replace(made, host=msgspec.structs.replace(made.host, node_name="\ud800"))
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await get_node(served)
     latest.snapshot = snapshot(full=True)
