@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-import secrets
+import signal
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,31 +15,59 @@ from fuyaod.hostfs import DescriptorBudget, HostRoot, KeptFile
 from fuyaod.hostfs.budget import raise_descriptor_limit
 
 MOUNTS = ("/sys/fs/cgroup", "/sys/fs/cgroup/unified")
+GROUP = "fuyaod-bench"
 FILES = ("cpu.stat", "cpu.pressure")
 
 
+def real_mount() -> Path:
+    """Where this machine's v2 hierarchy is. Raises SystemExit where there is none."""
+    for mount in MOUNTS:
+        if os.path.exists(f"{mount}/cgroup.controllers"):
+            return Path(mount)
+    raise SystemExit(f"cannot measure: no cgroup v2 at {' or '.join(MOUNTS)}")
+
+
 @contextmanager
-def real_groups(count: int) -> Iterator[list[str] | None]:
-    """Empty groups of our own; None where this process may not make any."""
-    mount = next((mount for mount in MOUNTS if os.path.exists(f"{mount}/cgroup.controllers")), None)
-    if mount is None or not os.access(mount, os.W_OK):
-        yield None
-        return
-    top = Path(mount) / f"fuyaod-bench-{secrets.token_hex(4)}"
+def real_groups(mount: Path, count: int) -> Iterator[list[str]]:
+    """Empty groups in one group of our own. They go at the end, on SIGTERM and SIGINT, and what a killed bench left
+    goes at the start.
+
+    Raises:
+        SystemExit: no group may be made here, or another bench is at work.
+    """
+    top = mount / GROUP
     try:
-        top.mkdir()
-    except OSError:
-        yield None
-        return
-    folders = [top / f"{number}" for number in range(count)]
+        top.mkdir(exist_ok=True)
+        lock = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise SystemExit(f"cannot measure: cannot make {top}: {error.strerror}") from error
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
     try:
-        for folder in folders:
-            folder.mkdir()
-        yield [str(folder) for folder in folders]
+        _lock(lock, top)
+        try:
+            _remove_children(top)
+            for number in range(count):
+                (top / f"{number}").mkdir()
+            yield [str(top / f"{number}") for number in range(count)]
+        finally:
+            _remove_children(top)
+            top.rmdir()
     finally:
-        for folder in [*folders, top]:
-            if folder.exists():
-                folder.rmdir()
+        signal.signal(signal.SIGTERM, before)
+        os.close(lock)
+
+
+def _lock(fd: int, top: Path) -> None:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise SystemExit(f"cannot measure: another bench uses {top}") from error
+
+
+def _remove_children(top: Path) -> None:
+    for child in top.iterdir():
+        if child.is_dir():
+            child.rmdir()
 
 
 def read_cost_us(folders: Sequence[str], rounds: int = 20) -> float:

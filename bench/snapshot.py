@@ -1,4 +1,5 @@
-"""What a snapshot and the agent cost on a node with many pods: `python -m bench.snapshot [--json] [--quick]`.
+"""What a snapshot and the agent cost on a node with many pods: `python -m bench.snapshot [--json] [--quick]
+[--kernfs]`.
 
 The node is a declared host on tmpfs; every control group file that is read gets another content between two looks,
 outside the measured time. CPU time is that of the process, so the figures hold on a busy machine too.
@@ -14,8 +15,9 @@ import click
 
 from bench.agent import AgentUse, measure_agent
 from bench.ground import Ground, declared_host
-from bench.kernfs import FILES, read_cost_us, real_groups
+from bench.kernfs import FILES, read_cost_us, real_groups, real_mount
 from bench.machine import Row, print_rows, this_machine
+from fuyaod.cgroups.observe import CensusObserver
 from fuyaod.hostfs import DescriptorBudget, HostRoot
 from fuyaod.hostfs.budget import raise_descriptor_limit
 from fuyaod.model.settings import Observe, Settings
@@ -55,9 +57,7 @@ def look_rows(ground: Ground, quick: bool) -> Iterator[Row]:
 def kernfs_rows(ground: Ground, snapshot_ms: float) -> Iterator[Row]:
     """How far tmpfs flatters: the same kept reads on this machine's real groups."""
     groups = ground.groups
-    with real_groups(groups) as folders:
-        if folders is None:
-            return
+    with real_groups(real_mount(), groups) as folders:
         real = read_cost_us(folders)
     folder = f"{ground.root}/{ground.made.v2_mount}"
     declared = read_cost_us([folder + group.path for group in ground.made.cgroups.groups])
@@ -69,6 +69,25 @@ def kernfs_rows(ground: Ground, snapshot_ms: float) -> Iterator[Row]:
     yield Row(
         name="snapshot_on_kernfs_ms", value=estimate, unit="ms", note=f"estimate: {reads:.0f} reads at that price"
     )
+
+
+def census_row() -> Row:
+    """What a look at one of this machine's processes costs; the declared host has none."""
+    looks = [_census_look() for _ in range(10)]
+    note = f"{looks[-1][1]} processes of this machine"
+    return Row(name="census_us_per_process", value=statistics.median(cost for cost, _ in looks), unit="us", note=note)
+
+
+def _census_look() -> tuple[float, int]:
+    """CPU microseconds per process of a first sweep, and the processes."""
+    observer = CensusObserver(HostRoot("/"), Observe(census_chunk=10_000))
+    began = time.process_time_ns()
+    census = observer.step(0)
+    spent = time.process_time_ns() - began
+    if census is None:
+        raise SystemExit("cannot measure: this machine's processes cannot be told from those of pods")
+    processes = census.processes + census.in_pods
+    return spent / 1000 / processes, processes
 
 
 def agent_rows(use: AgentUse, starts: list[float]) -> Iterator[Row]:
@@ -92,14 +111,17 @@ def agent_rows(use: AgentUse, starts: list[float]) -> Iterator[Row]:
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("--json", "as_json", is_flag=True, help="JSON for machines.")
 @click.option("--quick", is_flag=True, help="Under a minute, less exact.")
+@click.option("--kernfs", is_flag=True, help="Also read groups made for it in this machine's /sys/fs/cgroup; as root.")
 @click.option("--pods", type=click.IntRange(1, 5000), default=200, show_default=True)
 @click.option("--containers-per-pod", type=click.IntRange(0, 20), default=2, show_default=True)
-def main(as_json: bool, quick: bool, pods: int, containers_per_pod: int) -> None:
+def main(as_json: bool, quick: bool, kernfs: bool, pods: int, containers_per_pod: int) -> None:
     """Measure the cost of a snapshot and of the agent on a node with many pods."""
     machine = this_machine()
     with declared_host(pods, containers_per_pod) as ground:
         rows = list(look_rows(ground, quick))
-        rows += kernfs_rows(ground, rows[0].value)
+        if kernfs:
+            rows += kernfs_rows(ground, rows[0].value)
+        rows.append(census_row())
         with ground.changing():
             warm_up_s, seconds = (3, 12) if quick else (5, 30)
             uses = [measure_agent(ground.root, warm_up_s, seconds)]
