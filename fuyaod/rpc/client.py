@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import os
 import socket
+import struct
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, cast
 
 from fuyaod.errors import FuyaodError
 from fuyaod.model.snapshot import SNAPSHOT_SCHEMA, NodeSnapshot
 from fuyaod.model.values import decode
-from fuyaod.rpc.sockets import absolute_path, grpc_target
+from fuyaod.rpc.sockets import absolute_path, grpc_target, why_unsafe
 
 if TYPE_CHECKING:
     import grpc
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES: Final = 64 << 20
 DEADLINE_S: Final = 5.0
+
+_UCRED: Final = struct.Struct("3i")
+"""pid, uid, gid. Source: unix(7), SO_PEERCRED."""
 
 
 class NodeClient:
@@ -29,18 +35,20 @@ class NodeClient:
         deadline_s: how long each call may take, in seconds.
 
     Raises:
-        FuyaodError: nobody listens there, or no permission; the text says what to do. All methods raise it too, when
+        FuyaodError: nobody listens there, somebody else than root or this user could, or no permission; the text says
+            what to do. All methods raise it too, when
             the agent does not answer in time, answers with an error, or with something else.
     """
 
     def __init__(self, socket_path: str, deadline_s: float = DEADLINE_S) -> None:
         self._path = absolute_path(socket_path)
         self._deadline_s = deadline_s
-        _knock(self._path, deadline_s)
+        trusted = _trusted_path(self._path)
+        _knock(self._path, trusted, deadline_s)
         import grpc
 
         self._channel = grpc.insecure_channel(
-            grpc_target(self._path),
+            grpc_target(trusted),
             options=(("grpc.max_receive_message_length", MAX_ANSWER_BYTES), ("grpc.enable_http_proxy", 0)),
         )
 
@@ -101,14 +109,34 @@ class NodeClient:
                 return f"cannot use the answer of the agent at {self._path}: {details} ({code.name})"
 
 
-def _knock(path: str, deadline_s: float) -> None:
-    """Connects once: the kernel's errno says more than gRPC's text does."""
+def _trusted_path(path: str) -> str:
+    """The path without links, once its folder is known to be one where only root and this user can put a socket.
+
+    The agent's folder may be `/tmp/fuyaod-<uid>`, which anybody can make before the agent does.
+    """
+    folder, name = os.path.split(path)
+    real = os.path.realpath(folder)
+    try:
+        seen = Path(real).stat()
+    except OSError as error:
+        raise FuyaodError(f"cannot reach the agent at {path}: {_advice(error)}") from error
+    if reason := why_unsafe(seen.st_mode, seen.st_uid, os.geteuid()):
+        raise FuyaodError(f"cannot trust {path}: {real}: {reason}; take another path with --socket")
+    return f"{real}/{name}"
+
+
+def _knock(path: str, trusted: str, deadline_s: float) -> None:
+    """Connects once: the kernel's errno says more than gRPC's text does, and it tells who listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(deadline_s)
         try:
-            probe.connect(path)
+            probe.connect(trusted)
+            credentials = probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
         except OSError as error:
             raise FuyaodError(f"cannot reach the agent at {path}: {_advice(error)}") from error
+    uid = _UCRED.unpack(credentials)[1]
+    if uid not in (0, os.geteuid()):
+        raise FuyaodError(f"cannot trust {path}: user {uid} listens there, neither root nor you; ask as that user")
 
 
 def _advice(error: OSError) -> str:

@@ -66,7 +66,7 @@ def _open_folder(folder: Path) -> int:
     folder.mkdir(mode=0o755 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     seen = os.fstat(descriptor)
-    reason = _why_unsafe(seen.st_mode, seen.st_uid, os.geteuid())
+    reason = why_unsafe(seen.st_mode, seen.st_uid, os.geteuid())
     if reason is None and not os.access(folder, os.W_OK | os.X_OK):
         reason = f"user {os.geteuid()} may not write there"
     if reason is not None:
@@ -75,7 +75,8 @@ def _open_folder(folder: Path) -> int:
     return descriptor
 
 
-def _why_unsafe(mode: int, owner: int, uid: int) -> str | None:
+def why_unsafe(mode: int, owner: int, uid: int) -> str | None:
+    """Why user `uid` cannot rely on what is in a folder of this mode and owner; None when it can."""
     if owner not in (0, uid):
         return f"it belongs to user {owner}, who could put another socket in its place"
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -91,3 +92,49 @@ async def test_snapshot_other_grpc_server_is_named_as_such(socket_path: str) -> 
         assert "has no such call" in await refusal(socket_path)
     finally:
         await other.stop(None)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can listen as another user")
+async def test_snapshot_socket_where_another_user_listens_is_not_spoken_to(socket_path: str) -> None:
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(socket_path)
+        os.seteuid(12345)  # the kernel notes who calls listen()
+        try:
+            theirs.listen(8)
+        finally:
+            os.seteuid(0)
+        theirs.setblocking(False)
+
+        text = await refusal(socket_path)
+
+        assert text.startswith(f"cannot trust {socket_path}: user 12345 listens there")
+        knock, _ = theirs.accept()
+        with knock:
+            assert knock.recv(100) == b""
+        with pytest.raises(BlockingIOError):
+            theirs.accept()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+async def test_snapshot_socket_in_a_folder_of_another_user_is_not_connected_to(
+    socket_path: str, tmp_path: Path
+) -> None:
+    folder = Path(socket_path).parent
+    with socket.socket(socket.AF_UNIX) as theirs:
+        theirs.bind(socket_path)
+        theirs.listen(8)
+        theirs.setblocking(False)
+        os.chown(folder, 12345, -1)
+        link = tmp_path / "link"
+        link.symlink_to(folder)
+
+        for path in (socket_path, str(link / "fuyaod.sock")):
+            assert f"cannot trust {path}: {folder}: it belongs to user 12345" in await refusal(path)
+        with pytest.raises(BlockingIOError):
+            theirs.accept()
+
+
+async def test_snapshot_socket_in_a_folder_open_to_everyone_is_not_connected_to(served: str) -> None:
+    Path(served).parent.chmod(0o777)
+
+    assert "everyone may write there" in await refusal(served)
