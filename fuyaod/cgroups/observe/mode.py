@@ -21,7 +21,7 @@ class Hierarchy(Value, frozen=True, kw_only=True):
     mode: CgroupMode
     mount: str | None
     controllers: tuple[str, ...]
-    problem: str | None = None
+    problem: FuyaodError | None = None
 
 
 def find_hierarchy(host: HostRoot) -> Hierarchy:
@@ -31,13 +31,14 @@ def find_hierarchy(host: HostRoot) -> Hierarchy:
     """
     try:
         for mode, mount in ((CgroupMode.UNIFIED, UNIFIED_MOUNT), (CgroupMode.HYBRID, HYBRID_MOUNT)):
-            controllers = host.read(f"{mount}/cgroup.controllers")
+            path = f"{mount}/cgroup.controllers"
+            controllers = host.read(path)
             if controllers is not None:
-                return Hierarchy(mode=mode, mount=mount, controllers=parse_words(controllers, mount))
+                return Hierarchy(mode=mode, mount=mount, controllers=parse_words(controllers, host.absolute(path)))
         mode = CgroupMode.LEGACY if _has_v1(host) else CgroupMode.NONE
         return Hierarchy(mode=mode, mount=None, controllers=())
     except FuyaodError as error:
-        return Hierarchy(mode=CgroupMode.NONE, mount=None, controllers=(), problem=str(error))
+        return Hierarchy(mode=CgroupMode.NONE, mount=None, controllers=(), problem=error)
 
 
 def _has_v1(host: HostRoot) -> bool:

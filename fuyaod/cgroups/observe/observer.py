@@ -11,6 +11,7 @@ from fuyaod.cgroups.observe.mode import UNIFIED_MOUNT, Hierarchy, find_hierarchy
 from fuyaod.cgroups.observe.sample import Group
 from fuyaod.cgroups.observe.tree import CgroupWalk, Folder
 from fuyaod.cgroups.observe.units import is_wanted
+from fuyaod.errors import FuyaodError, HostDenied
 from fuyaod.hostfs import HostRoot
 from fuyaod.model.cgroup import CgroupId, CgroupSample, CgroupTree
 from fuyaod.model.settings import Observe, ServiceRule
@@ -75,14 +76,12 @@ class CgroupObserver:
     @property
     def problems(self) -> dict[str, str]:
         """Why files gave no value: path below the host root to a sentence. Complete, unlike `CgroupTree.unreadable`."""
-        found = {}
-        if self._hierarchy is not None and self._hierarchy.problem is not None:
-            found[UNIFIED_MOUNT] = self._hierarchy.problem
-        if self._walk is not None:
-            found |= self._walk.problems
-        for group in self._troubled:
-            found.update(group.problems())
-        return found
+        return {path: str(error) for path, error in self._errors().items()}
+
+    @property
+    def denied(self) -> bool:
+        """Whether more rights would help with one of `problems`."""
+        return any(isinstance(error, HostDenied) for error in self._errors().values())
 
     def close(self) -> None:
         """Gives all descriptors back; the next `observe` starts afresh."""
@@ -90,6 +89,16 @@ class CgroupObserver:
             self._walk.close()
         self._walk = self._hierarchy = None
         self._troubled = []
+
+    def _errors(self) -> dict[str, FuyaodError]:
+        found: dict[str, FuyaodError] = {}
+        if self._hierarchy is not None and self._hierarchy.problem is not None:
+            found[UNIFIED_MOUNT] = self._hierarchy.problem
+        if self._walk is not None:
+            found.update(self._walk.problems)
+        for group in self._troubled:
+            found.update(group.problems())
+        return found
 
     def _current_hierarchy(self, tick: int) -> Hierarchy:
         found = self._hierarchy

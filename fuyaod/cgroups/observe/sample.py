@@ -176,9 +176,9 @@ class Group:
             gone=True,
         )
 
-    def problems(self) -> list[tuple[str, str]]:
+    def problems(self) -> list[tuple[str, FuyaodError]]:
         """Files that are there and gave no value: path below the host root, and why."""
-        return [(file.relative, str(file.problem)) for file in self.files if file.problem is not None]
+        return [(file.relative, file.problem) for file in self.files if file.problem is not None]
 
     def rearm(self) -> None:
         """Lets missing and refused files be tried again."""

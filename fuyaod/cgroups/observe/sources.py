@@ -23,8 +23,8 @@ class CgroupPodSource:
 
     def report(self, tree: CgroupTree, at_ns: int) -> SourceReport:
         """The pods of `tree` that are not gone."""
-        ids = _living(tree)
-        if ids != self._ids:
+        ids = [sample.id for sample in tree.samples if sample.id.pod_uid is not None and not sample.gone]
+        if ids != self._ids:  # equal from tick to tick while nothing changed, and then compared by identity
             self._ids, self._pods = ids, _pods_of(ids)
         return SourceReport(health=self._health.now(tree, at_ns), pods=self._pods)
 
@@ -40,7 +40,7 @@ class SystemdServiceSource:
 
     def report(self, tree: CgroupTree, at_ns: int) -> SourceReport:
         """The units of `tree` that are not gone and fall under a rule, each with the first one that matches."""
-        ids = _living(tree)
+        ids = [sample.id for sample in tree.samples if sample.id.unit is not None and not sample.gone]
         if ids != self._ids:
             self._ids, self._services = ids, _services_of(ids, self._rules)
         return SourceReport(health=self._health.now(tree, at_ns), services=self._services)
@@ -73,12 +73,6 @@ class _Health:
         if tree.left_out:
             return SourceState.OK, (f"{tree.left_out} groups beyond $.observe.max_cgroups are left out",)
         return SourceState.OK, ()
-
-
-def _living(tree: CgroupTree) -> list[CgroupId]:
-    """Equal from tick to tick while nothing changed, and then compared by identity: the records are made anew only on
-    changes."""
-    return [sample.id for sample in tree.samples if not sample.gone]
 
 
 def _pods_of(ids: list[CgroupId]) -> tuple[PodRecord, ...]:

@@ -90,7 +90,7 @@ class CgroupWalk:
         self._unseen: set[str] = set()
         self.folders: list[Folder] = []
         self.left_out = 0
-        self.problems: dict[str, str] = {}
+        self.problems: dict[str, HostFileError] = {}
 
     def refresh(self, tick: int) -> list[Folder]:
         """Looks for new and vanished groups; `folders` holds the observed ones then, parents first.
@@ -166,7 +166,7 @@ class CgroupWalk:
         try:
             found = self._children_now(folder, relative)
         except HostFileError as error:
-            self.problems[relative] = str(error)
+            self.problems[relative] = error
             return
         self.problems.pop(relative, None)
         if found is None:
@@ -223,7 +223,7 @@ class CgroupWalk:
         try:
             signature = self._signature(relative)
         except HostFileError as error:
-            self.problems[relative] = str(error)
+            self.problems[relative] = error
             self._unseen.add(relative)
             return None if known is None else known.signature
         if relative in self._unseen:

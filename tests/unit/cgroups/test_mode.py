@@ -53,6 +53,19 @@ def test_hierarchy_that_may_not_be_read_is_a_problem_not_an_end(tmp_path: Path) 
     assert (tree.mode, tree.mount, tree.samples) == (CgroupMode.NONE, None, ())
     assert tree.unreadable == ("sys/fs/cgroup",)
     assert "EACCES" in observer.problems["sys/fs/cgroup"]
+    assert observer.denied
+    observer.close()
+
+
+def test_hierarchy_with_damaged_controllers_names_the_file(tmp_path: Path) -> None:
+    _touch(tmp_path, "cgroup.controllers")
+    (tmp_path / "sys/fs/cgroup/cgroup.controllers").write_bytes(b"\xff\n")
+    observer = CgroupObserver(HostRoot(tmp_path), Observe())
+
+    observer.observe(0, 0)
+
+    assert f"cannot read {tmp_path}/sys/fs/cgroup/cgroup.controllers:" in observer.problems["sys/fs/cgroup"]
+    assert not observer.denied
     observer.close()
 
 

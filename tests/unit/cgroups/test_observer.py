@@ -224,6 +224,7 @@ def test_observe_refused_file_is_none_and_named_while_others_go_on(
     assert all(sample.cpu_pressure for path, sample in by_path.items() if path != paths[2])
     assert tree.unreadable == (bad,)
     assert observer.problems[bad].startswith(f"cannot read {ground.root}/{bad}: {code}")
+    assert observer.denied is (code == "EACCES")
 
 
 def test_observe_refused_file_is_asked_again_only_by_the_audit(

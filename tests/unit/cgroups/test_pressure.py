@@ -71,6 +71,10 @@ def test_system_pressure_that_may_not_be_read_is_none_and_named(
 
     assert observer.observe().memory is None
     assert "EACCES" in observer.problems["proc/pressure/memory"]
+    assert observer.denied
+    files.refuse.clear()
+    observer.observe()
+    assert not observer.denied
 
 
 def test_system_pressure_that_is_garbage_is_none_until_it_makes_sense(
@@ -79,12 +83,13 @@ def test_system_pressure_that_is_garbage_is_none_until_it_makes_sense(
     file = tmp_path / "proc/pressure/cpu"
     file.write_bytes(b"\x00\x01")
 
-    first, problems = observer.observe(), dict(observer.problems)
+    first, problems, denied = observer.observe(), dict(observer.problems), observer.denied
     file.write_text(pressure_text(9))
     second = observer.observe()
 
     assert first.cpu is None
     assert list(problems) == ["proc/pressure/cpu"]
+    assert not denied
     assert second.cpu is not None
     assert observer.problems == {}
 
