@@ -10,7 +10,7 @@ import msgspec
 from fuyaod.hostfs import HostRoot, KeptFile
 from fuyaod.model.topology import CpuTime, Hugepages, NodeMemory, NumaNode, SystemMemory
 from fuyaod.numa.observe.nodes import NODE_ROOT
-from fuyaod.numa.observe.reading import INT64_MAX, Observed, Reading
+from fuyaod.numa.observe.reading import Observed, Reading, meminfo_kib
 
 ABOUT_NODE: Final = "memory.node"
 ABOUT_SYSTEM: Final = "memory.system"
@@ -30,7 +30,9 @@ class _NodeFiles(msgspec.Struct, frozen=True, kw_only=True):
     node: int
     meminfo: KeptFile
     is_host_wide: bool
-    hugepages: tuple[_HugepageFiles, ...]
+    hugepages_folder: str
+    hugepages: tuple[_HugepageFiles, ...] | None
+    """None until the folder could be listed."""
 
 
 def observe_node_memory(host: HostRoot, nodes: tuple[NumaNode, ...]) -> Observed[tuple[NodeMemory, ...]]:
@@ -53,13 +55,14 @@ class NodeMemoryReader:
     """
 
     def __init__(self, host: HostRoot, nodes: tuple[NumaNode, ...]) -> None:
-        self._reading = Reading(host)
-        has_nodes = host.exists(NODE_ROOT)
-        self._nodes = tuple(_node_files(self._reading, node.node, has_nodes) for node in nodes)
+        self._host = host
+        has_nodes = host.exists(NODE_ROOT)  # where it may not be looked at, the topology is of one node too
+        self._nodes = [_node_files(host, node.node, has_nodes) for node in nodes]
 
     def read(self) -> Observed[tuple[NodeMemory, ...]]:
         """Memory of every node now, a node that has vanished or tells nonsense left out."""
-        reading = self._reading.again()
+        reading = Reading(self._host)
+        self._nodes = [_with_hugepages(reading, node) if node.hugepages is None else node for node in self._nodes]
         found = (_read_node(reading, node) for node in self._nodes)
         value = tuple(memory for memory in found if memory is not None)
         return Observed(value=value, findings=reading.findings())
@@ -68,19 +71,32 @@ class NodeMemoryReader:
         """Gives all descriptors back; the next `read` opens them again."""
         for node in self._nodes:
             node.meminfo.close()
-            for size in node.hugepages:
+            for size in node.hugepages or ():
                 for file in (size.total, size.free, size.surplus):
                     file.close()
 
 
-def _node_files(reading: Reading, node: int, has_nodes: bool) -> _NodeFiles:
-    host = reading.host
+def _node_files(host: HostRoot, node: int, has_nodes: bool) -> _NodeFiles:
     base = f"{NODE_ROOT}node{node}/" if has_nodes else "sys/kernel/mm/"
-    hugepages = []
-    for name in reading.names(ABOUT_NODE, base + "hugepages") or ():
+    return _NodeFiles(
+        node=node,
+        meminfo=host.keep(base + "meminfo" if has_nodes else "proc/meminfo"),
+        is_host_wide=not has_nodes,
+        hugepages_folder=base + "hugepages",
+        hugepages=None,
+    )
+
+
+def _with_hugepages(reading: Reading, node: _NodeFiles) -> _NodeFiles:
+    """The node with its hugepage sizes, or as it is: what cannot be listed now is looked for again at the next read."""
+    names = reading.names(ABOUT_NODE, node.hugepages_folder)
+    if names is None:
+        return node
+    host, hugepages = reading.host, []
+    for name in names:
         digits = name.removeprefix(HUGEPAGES_PREFIX).removesuffix("kB")
         if digits.isascii() and digits.isdigit() and len(digits) <= 12:
-            folder = f"{base}hugepages/{name}/"
+            folder = f"{node.hugepages_folder}/{name}/"
             hugepages.append(
                 _HugepageFiles(
                     size_bytes=int(digits) << 10,
@@ -89,22 +105,17 @@ def _node_files(reading: Reading, node: int, has_nodes: bool) -> _NodeFiles:
                     surplus=host.keep(folder + "surplus_hugepages"),
                 )
             )
-    return _NodeFiles(
-        node=node,
-        meminfo=host.keep(base + "meminfo" if has_nodes else "proc/meminfo"),
-        is_host_wide=not has_nodes,
-        hugepages=tuple(sorted(hugepages, key=lambda files: files.size_bytes)),
-    )
+    return msgspec.structs.replace(node, hugepages=tuple(sorted(hugepages, key=lambda files: files.size_bytes)))
 
 
 def _read_node(reading: Reading, files: _NodeFiles) -> NodeMemory | None:
-    raw = reading.kept(ABOUT_NODE, files.meminfo.read)
+    raw = reading.kept(ABOUT_NODE, files.meminfo)
     if raw is None:
         return None
     # The host's file splits what a node's file calls FilePages. Source: Linux fs/proc/meminfo.c, drivers/base/node.c.
     of_files = (b"Cached:", b"Buffers:", b"SwapCached:") if files.is_host_wide else (b"FilePages:",)
-    total, free, anon = (_kib(raw, key) for key in (b"MemTotal:", b"MemFree:", b"AnonPages:"))
-    parts = [_kib(raw, key) for key in of_files]
+    total, free, anon = (meminfo_kib(raw, key) for key in (b"MemTotal:", b"MemFree:", b"AnonPages:"))
+    parts = [meminfo_kib(raw, key) for key in of_files]
     if total is None or free is None or anon is None or None in parts:
         reading.problem(ABOUT_NODE, f"{files.meminfo.relative}: {raw[:40]!r} lacks MemTotal, MemFree or pages of files")
         return None
@@ -114,32 +125,21 @@ def _read_node(reading: Reading, files: _NodeFiles) -> NodeMemory | None:
         free_bytes=free << 10,
         file_bytes=sum(part or 0 for part in parts) << 10,
         anon_bytes=anon << 10,
-        hugepages=tuple(h for size in files.hugepages if (h := _read_hugepages(reading, size)) is not None),
+        hugepages=tuple(h for size in files.hugepages or () if (h := _read_hugepages(reading, size)) is not None),
     )
 
 
 def _read_hugepages(reading: Reading, files: _HugepageFiles) -> Hugepages | None:
-    total = _kept_count(reading, files.total)
+    total = reading.kept_count(ABOUT_NODE, files.total)
     if total is None:
         return None
     if total == 0:
         # Surplus pages count into the total, so there is nothing else to read.
         return Hugepages(size_bytes=files.size_bytes, total=0, free=0, surplus=0)
-    free, surplus = _kept_count(reading, files.free), _kept_count(reading, files.surplus)
+    free, surplus = reading.kept_count(ABOUT_NODE, files.free), reading.kept_count(ABOUT_NODE, files.surplus)
     if free is None or surplus is None:
         return None
     return Hugepages(size_bytes=files.size_bytes, total=total, free=free, surplus=surplus)
-
-
-def _kept_count(reading: Reading, file: KeptFile) -> int | None:
-    raw = reading.kept(ABOUT_NODE, file.read)
-    if raw is None:
-        return None
-    digits = raw.strip()
-    if digits.isdigit() and len(digits) <= 18:
-        return int(digits)
-    reading.problem(ABOUT_NODE, f"{file.relative}: {raw[:40]!r} is not a number of pages")
-    return None
 
 
 def observe_system_memory(host: HostRoot) -> Observed[SystemMemory | None]:
@@ -149,7 +149,7 @@ def observe_system_memory(host: HostRoot) -> Observed[SystemMemory | None]:
     if raw is None:
         return Observed(value=None, findings=reading.findings())
     keys = (b"MemTotal:", b"MemFree:", b"MemAvailable:", b"Cached:", b"SwapTotal:", b"SwapFree:")
-    counts = [count << 10 for key in keys if (count := _kib(raw, key)) is not None]
+    counts = [count << 10 for key in keys if (count := meminfo_kib(raw, key)) is not None]
     if len(counts) != len(keys):
         reading.problem(ABOUT_SYSTEM, f"{host.absolute('proc/meminfo')}: {raw[:40]!r} lacks one of its lines")
         return Observed(value=None, findings=reading.findings())
@@ -195,15 +195,3 @@ def observe_cpu_time(host: HostRoot, ticks_per_s: int | None = None) -> Observed
             steal_us=steal,
         )
     )
-
-
-def _kib(raw: bytes, key: bytes) -> int | None:
-    """The number behind `key` in a meminfo file. A plain search: parsing all 50 lines would cost ten times as much."""
-    at = raw.find(key)
-    # `Cached:` is also the end of `SwapCached:`; a key starts a line, or follows a blank in a node's file.
-    while at > 0 and raw[at - 1] not in b"\n ":
-        at = raw.find(key, at + 1)
-    if at < 0:
-        return None
-    words = raw[at + len(key) : at + len(key) + 40].split(None, 1)
-    return int(words[0]) if words and words[0].isdigit() and int(words[0]) <= INT64_MAX >> 10 else None

@@ -7,7 +7,7 @@ from typing import Final
 
 from fuyaod.model.cpuset import EMPTY, CpuSet
 from fuyaod.model.topology import MemoryKind, NumaNode
-from fuyaod.numa.observe.reading import Reading, numbered
+from fuyaod.numa.observe.reading import Reading, meminfo_kib, numbered
 
 ABOUT: Final = "topology.node"
 NODE_ROOT: Final = "sys/devices/system/node/"
@@ -37,20 +37,36 @@ def observe_nodes(reading: Reading, online: CpuSet) -> tuple[NumaNode, ...]:
     """Online NUMA nodes by number, with and without CPUs or memory. CPUs outside `online` are left out, and no CPU is
     in two nodes.
 
-    A kernel without NUMA has no node folder: all CPUs are then on node 0.
+    A kernel without NUMA has no node folder: all CPUs are then on node 0. So they are, with a problem that says it,
+    where the nodes cannot be told.
 
     Source: Linux Documentation/ABI/stable/sysfs-devices-node.
     """
-    names = reading.names(ABOUT, NODE_ROOT)
-    if names is None:
+    numbers = _observe_numbers(reading)
+    if not numbers:
         return (NumaNode(node=0, cpus=online, distances=(10,), memory_kind=MemoryKind.UNKNOWN),)
-    numbers = _online_nodes(reading, numbered(names, "node"))
     cpus = _observe_node_cpus(reading, numbers, online)
     kinds = _observe_memory_kinds(reading, numbers, cpus)
     return tuple(
         NumaNode(node=n, cpus=cpus[n], distances=_observe_distances(reading, n, len(numbers)), memory_kind=kinds[n])
         for n in numbers
     )
+
+
+def _observe_numbers(reading: Reading) -> CpuSet:
+    """The online nodes; empty on a kernel without NUMA, and where they cannot be told."""
+    is_there = reading.exists(ABOUT, NODE_ROOT)
+    if is_there is False:
+        return EMPTY
+    names = reading.names(ABOUT, NODE_ROOT) if is_there else None
+    found = EMPTY
+    if names is not None:
+        found = _online_nodes(reading, numbered(names, "node"))
+    elif is_there:  # not to be listed; the files in it may still be open to everyone
+        found = reading.cpulist(ABOUT, NODE_ROOT + "online") or EMPTY
+    if not found:
+        reading.problem(ABOUT, f"{reading.host.absolute(NODE_ROOT)} names no node: all CPUs are taken to be on node 0")
+    return found
 
 
 def _online_nodes(reading: Reading, folders: CpuSet) -> CpuSet:
@@ -125,8 +141,12 @@ def _nodes_with_memory(reading: Reading, nodes: CpuSet) -> CpuSet:
         found = reading.cpulist(ABOUT, NODE_ROOT + name)
         if found is not None:
             return found & nodes
-    empty = b"MemTotal:              0 kB"
-    return CpuSet(n for n in nodes if empty not in (reading.raw(ABOUT, f"{NODE_ROOT}node{n}/meminfo") or empty))
+    return CpuSet(n for n in nodes if _has_memory(reading, n))
+
+
+def _has_memory(reading: Reading, node: int) -> bool:
+    raw = reading.raw(ABOUT, f"{NODE_ROOT}node{node}/meminfo")
+    return raw is not None and meminfo_kib(raw, b"MemTotal:") != 0
 
 
 def _observe_tiers(reading: Reading) -> dict[int, int]:
@@ -156,7 +176,7 @@ def _kunpeng_hbm_nodes(reading: Reading) -> CpuSet:
     Source: openEuler kernel, drivers/soc/hisilicon/hisi_hbmdev.c (`hbm_memory` in /sys/kernel, `pxms` of a container).
     """
     found = EMPTY
-    if not reading.host.exists("sys/kernel/hbm_memory"):
+    if not reading.exists(ABOUT, "sys/kernel/hbm_memory"):
         return found
     for name in reading.names(ABOUT, CONTAINER_ROOT) or ():
         found |= reading.cpulist(ABOUT, f"{CONTAINER_ROOT}{name}/pxms") or EMPTY

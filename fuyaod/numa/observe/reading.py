@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 import msgspec
 
 from fuyaod.errors import HostDenied, HostFileError, HostParseError
-from fuyaod.hostfs import HostRoot
+from fuyaod.hostfs import HostRoot, KeptFile
 from fuyaod.model.cpuset import MAX_ID, CpuSet
 from fuyaod.model.findings import Finding, FindingStatus
 
@@ -63,9 +63,9 @@ class Reading:
         """The file as a CPU or node list."""
         return self._guard(about, self.host.read_cpulist, path)
 
-    def number(self, about: str, path: str) -> int | None:
-        """The file as a number of at most 64 bits."""
-        found = self._guard(about, self.host.read_int, path)
+    def number(self, about: str, path: str, *, none_errno: int | None = None) -> int | None:
+        """The file as a number of at most 64 bits. `none_errno` is how the kernel says that there is none now."""
+        found = self._guard(about, self.host.read_int, path, none_errno)
         if found is not None and abs(found) > INT64_MAX:
             self.problem(about, f"{self.host.absolute(path)}: {str(found)[:40]} is beyond 64 bits")
             return None
@@ -100,13 +100,32 @@ class Reading:
         found = self._guard(about, self.host.resolve, path)
         return found if found is None or found.isprintable() else None
 
-    def kept(self, about: str, read: Callable[[], bytes | None]) -> bytes | None:
-        """What a kept file holds."""
+    def exists(self, about: str, path: str) -> bool | None:
+        """Whether something is there; None when that cannot be told."""
         try:
-            return read()
-        except (HostFileError, HostParseError) as error:
+            return self.host.stat(path) is not None
+        except HostFileError as error:
             self._remember(about, error)
             return None
+
+    def kept(self, about: str, file: KeptFile) -> bytes | None:
+        """What a kept file holds."""
+        try:
+            return file.read()
+        except HostFileError as error:
+            self._remember(about, error)
+            return None
+
+    def kept_count(self, about: str, file: KeptFile) -> int | None:
+        """A kept file as a count: digits and nothing else, of at most 63 bits."""
+        raw = self.kept(about, file)
+        if raw is None:
+            return None
+        digits = raw.strip()
+        if digits.isdigit() and len(digits) <= 19 and (count := int(digits)) <= INT64_MAX:
+            return count
+        self.problem(about, f"{self.host.absolute(file.relative)}: {raw[:40]!r} is not a count")
+        return None
 
     def problem(self, about: str, text: str) -> None:
         """Something in the files that makes no sense."""
@@ -116,11 +135,12 @@ class Reading:
         """One finding for each id with problems."""
         return tuple(self._finding(about, texts) for about, texts in sorted(self._problems.items()))
 
-    def _guard(self, about: str, read: Callable[[str], T | None], path: str) -> T | None:
+    def _guard(self, about: str, read: Callable[[str], T | None], path: str, none_errno: int | None = None) -> T | None:
         try:
             return read(path)
         except (HostFileError, HostParseError) as error:
-            self._remember(about, error)
+            if none_errno is None or not isinstance(error, HostFileError) or error.errno != none_errno:
+                self._remember(about, error)
             return None
 
     def _remember(self, about: str, error: HostFileError | HostParseError) -> None:
@@ -140,6 +160,18 @@ class Reading:
             if denied
             else "",
         )
+
+
+def meminfo_kib(raw: bytes, key: bytes) -> int | None:
+    """The number behind `key` in a meminfo file. A plain search: parsing all 50 lines would cost ten times as much."""
+    at = raw.find(key)
+    # `Cached:` is also the end of `SwapCached:`; a key starts a line, or follows a blank in a node's file.
+    while at > 0 and raw[at - 1] not in b"\n ":
+        at = raw.find(key, at + 1)
+    if at < 0:
+        return None
+    words = raw[at + len(key) : at + len(key) + 40].split(None, 1)
+    return int(words[0]) if words and words[0].isdigit() and int(words[0]) <= INT64_MAX >> 10 else None
 
 
 def numbered(names: tuple[str, ...], prefix: str) -> CpuSet:

@@ -72,7 +72,7 @@ def _observe_cpu_sets(reading: Reading) -> _CpuSets:
         present = folders
     online = _set_within(reading, "online", present)
     if not online:
-        online = CpuSet(cpu for cpu in present if reading.host.exists(f"{CPU_ROOT}cpu{cpu}/topology"))
+        online = CpuSet(cpu for cpu in present if reading.exists(ABOUT, f"{CPU_ROOT}cpu{cpu}/topology"))
     possible = reading.cpulist(ABOUT, CPU_ROOT + "possible") or present
     if not present <= possible:
         reading.problem(ABOUT, f"{CPU_ROOT}possible: present CPUs {str(present - possible)[:40]} are not in it")

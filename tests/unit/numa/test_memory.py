@@ -112,6 +112,26 @@ def test_node_memory_reader_reports_problems_of_its_making_and_of_the_tick(tmp_p
     reader.close()
 
 
+@pytest.mark.parametrize("number", [errno.ENFILE, errno.EACCES])
+def test_node_memory_hugepages_refused_for_a_while_come_back_and_the_finding_goes(tmp_path: Path, number: int) -> None:
+    files = RefusingFiles()
+    host = build(tmp_path, machine(), files=files)
+    nodes = observe_topology(host, 0).value.nodes
+    healthy = observe_node_memory(host, nodes)
+    files.at_list[f"{NODE}node1/hugepages"] = number
+    reader = NodeMemoryReader(host, nodes)
+
+    refused = reader.read()
+    files.at_list.clear()
+    recovered = reader.read()
+    reader.close()
+
+    assert [len(memory.hugepages) for memory in refused.value] == [2, 0]
+    assert errno.errorcode[number] in refused.findings[0].summary
+    assert recovered == healthy
+    assert host.budget.kept == 0
+
+
 def test_node_memory_kernel_without_numa_reads_the_host(tmp_path: Path) -> None:
     tree = {path: text for path, text in machine().items() if not path.startswith(NODE)}
     tree["sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"] = "0\n"

@@ -11,7 +11,7 @@ import pytest
 from fuyaod.model.devices import Nic
 from fuyaod.numa.observe import NicReader, observe_nics
 from tests.fakes.refusals import RefusingFiles
-from tests.unit.numa.trees import NET, Tree, build
+from tests.unit.numa.trees import NET, NODE, Tree, build
 
 PCI_HOME = "sys/devices/pci0000:bc/0000:bc:00.0/0000:bd:00.0/"
 VIRTIO_HOME = "sys/devices/pci0000:00/0000:00:03.0/"
@@ -26,8 +26,8 @@ NIC_LINKS = {
 }
 
 
-def _interface(base: str, **changes: str | None) -> Tree:
-    files: dict[str, str | None] = {
+def _interface(base: str, **changes: str | bytes | None) -> Tree:
+    files: dict[str, str | bytes | None] = {
         "operstate": "up\n",
         "carrier": "1\n",
         "speed": "100000\n",
@@ -134,12 +134,98 @@ def test_nics_reader_vanished_interface_is_left_out(tmp_path: Path) -> None:
     reader.close()
 
 
-@pytest.mark.parametrize("text", ["", "x", "-4", "9" * 30], ids=repr)
-def test_nics_broken_counter_is_none(tmp_path: Path, text: str) -> None:
-    eth0, _ = _observe(tmp_path, {PCI_HOME + "net/eth0/statistics/rx_bytes": text})
+@pytest.mark.parametrize("text", ["", "x", "-4", "1_000", "+5", b"\xff\x00", "9" * 19, "9" * 30], ids=repr)
+def test_nics_broken_counter_is_none_and_found(tmp_path: Path, text: str | bytes) -> None:
+    tree = nic_tree() | {PCI_HOME + "net/eth0/statistics/rx_bytes": text}
 
-    assert eth0.rx_bytes is None
-    assert eth0.tx_bytes == 12
+    seen = observe_nics(build(tmp_path, tree, NIC_LINKS))
+
+    assert (seen.value[0].rx_bytes, seen.value[0].tx_bytes) == (None, 12)
+    assert [f.id for f in seen.findings] == ["nic.interface"]
+    assert "eth0/statistics/rx_bytes" in seen.findings[0].summary
+
+
+def test_nics_largest_counter_is_taken(tmp_path: Path) -> None:
+    eth0, _ = _observe(tmp_path, {PCI_HOME + "net/eth0/statistics/rx_bytes": f"{(1 << 63) - 1}\n"})
+
+    assert eth0.rx_bytes == (1 << 63) - 1
+
+
+def test_nics_denied_counter_is_found_as_long_as_it_is_denied(tmp_path: Path) -> None:
+    files = RefusingFiles()
+    reader = NicReader(build(tmp_path, nic_tree(), NIC_LINKS, files))
+    healthy = reader.read()
+    files.at_read["eth0/statistics/rx_bytes"] = errno.EACCES
+
+    denied = reader.read()
+    files.at_read.clear()
+    granted = reader.read()
+    reader.close()
+
+    assert denied.value[0].rx_bytes is None
+    assert "EACCES" in denied.findings[0].summary
+    assert denied.findings[0].mend
+    assert granted == healthy
+
+
+def test_nics_problems_of_the_link_and_of_a_counter_are_one_finding(tmp_path: Path) -> None:
+    changes: Tree = {PCI_HOME + "net/eth0/operstate": "sideways\n", PCI_HOME + "net/eth0/statistics/rx_bytes": "x\n"}
+    reader = NicReader(build(tmp_path, nic_tree() | changes, NIC_LINKS))
+
+    for _ in range(2):
+        (finding,) = reader.read().findings
+        assert "sideways" in finding.summary
+        assert "rx_bytes" in finding.summary
+        assert "more" not in finding.summary
+    reader.close()
+
+
+def test_nics_interface_that_may_not_be_looked_at_is_kept(tmp_path: Path) -> None:
+    files = RefusingFiles(at_read=dict.fromkeys(("_bytes", "_errors", "_dropped", "_changes"), errno.EACCES))
+    files.at_stat["net/eth0"] = errno.EACCES
+
+    seen = observe_nics(build(tmp_path, nic_tree(), NIC_LINKS, files))
+
+    assert [nic.name for nic in seen.value] == ["eth0", "eth1"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("carrier", "7\n"), ("carrier", "x\n"), ("speed", b"\xff\x00"), ("speed", "fast\n"), ("mtu", "x\n")],
+    ids=str,
+)
+def test_nics_broken_link_file_is_none_and_found(tmp_path: Path, file: str, text: str | bytes) -> None:
+    seen = observe_nics(build(tmp_path, nic_tree() | {f"{PCI_HOME}net/eth0/{file}": text}, NIC_LINKS))
+
+    eth0 = seen.value[0]
+    assert {"carrier": eth0.carrier, "speed": eth0.speed_mbps, "mtu": eth0.mtu}[file] is None
+    assert [f.id for f in seen.findings] == ["nic.interface"]
+
+
+def test_nics_denied_link_file_is_found(tmp_path: Path) -> None:
+    files = RefusingFiles(at_open={"eth0/carrier": errno.EACCES})
+
+    seen = observe_nics(build(tmp_path, nic_tree(), NIC_LINKS, files))
+
+    assert seen.value[0].carrier is None
+    assert "EACCES" in seen.findings[0].summary
+
+
+@pytest.mark.parametrize(("online", "expected"), [("0\n", None), ("0-1\n", 1)], ids=["offline", "online"])
+def test_nics_node_that_is_not_online_is_found_and_none(tmp_path: Path, online: str, expected: int | None) -> None:
+    seen = observe_nics(build(tmp_path, nic_tree() | {NODE + "online": online}, NIC_LINKS))
+
+    assert [nic.numa_node for nic in seen.value] == [expected, 0]
+    assert [f.id for f in seen.findings] == ([] if expected else ["nic.interface"])
+
+
+def test_nics_parent_of_a_virtio_device_on_a_node_that_is_not_online_is_found(tmp_path: Path) -> None:
+    changes: Tree = {NODE + "online": "0\n", PCI_HOME + "numa_node": "-1\n", VIRTIO_HOME + "numa_node": "1\n"}
+
+    seen = observe_nics(build(tmp_path, nic_tree() | changes, NIC_LINKS))
+
+    assert [nic.numa_node for nic in seen.value] == [None, None]
+    assert [f.id for f in seen.findings] == ["nic.interface"]
 
 
 def test_nics_unknown_operstate_is_found(tmp_path: Path) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
 
-from fuyaod.model.findings import Finding
+from fuyaod.model.findings import Finding, FindingStatus
 from fuyaod.model.topology import MemoryKind, NumaNode
 from fuyaod.model.values import parse_cpulist
 from fuyaod.numa.observe.nodes import observe_nodes
 from fuyaod.numa.observe.reading import Reading
+from tests.fakes.refusals import RefusingFiles
 from tests.unit.numa.trees import NODE, Tree, build, machine, node_meminfo
 
 ALL = parse_cpulist("0-7")
@@ -61,14 +63,55 @@ def test_nodes_kernel_without_numa_puts_all_on_node_0(tmp_path: Path) -> None:
             NODE + "has_normal_memory": None,
             NODE + "node1/meminfo": "Node 1 MemTotal:              0 kB\n",
         },
+        {
+            NODE + "has_memory": None,
+            NODE + "has_normal_memory": None,
+            NODE + "node1/meminfo": "Node 1 MemTotal: 0 kB\n",
+        },
     ],
-    ids=["has_memory", "has_normal_memory", "meminfo"],
+    ids=["has_memory", "has_normal_memory", "meminfo", "meminfo_of_other_blanks"],
 )
 def test_nodes_without_memory_say_none(tmp_path: Path, changes: Tree) -> None:
     nodes, findings = _observe(tmp_path, changes)
 
     assert [n.memory_kind for n in nodes] == [MemoryKind.DRAM, MemoryKind.NONE]
     assert findings == ()
+
+
+def test_nodes_folder_that_may_not_be_listed_is_found_and_its_online_list_tells_the_nodes(tmp_path: Path) -> None:
+    files = RefusingFiles(at_list={NODE.rstrip("/"): errno.EACCES})
+    reading = Reading(build(tmp_path, machine(), files=files))
+
+    nodes = observe_nodes(reading, ALL)
+
+    (finding,) = reading.findings()
+    assert [(n.node, str(n.cpus)) for n in nodes] == [(0, "0-1,4-5"), (1, "2-3,6-7")]
+    assert (finding.id, finding.status) == ("topology.node", FindingStatus.DEGRADED)
+    assert "EACCES" in finding.summary
+    assert finding.mend
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        RefusingFiles(at_list={NODE.rstrip("/"): errno.EACCES}, at_open={NODE + "online": errno.EACCES}),
+        RefusingFiles(
+            at_list={NODE.rstrip("/"): errno.EACCES},
+            at_stat={NODE.rstrip("/"): errno.EACCES},
+            at_open={NODE + "online": errno.EACCES},
+        ),
+    ],
+    ids=["not_listed", "not_looked_at"],
+)
+def test_nodes_that_cannot_be_told_are_one_node_and_the_finding_says_so(tmp_path: Path, files: RefusingFiles) -> None:
+    reading = Reading(build(tmp_path, machine(), files=files))
+
+    (node,) = observe_nodes(reading, ALL)
+
+    (finding,) = reading.findings()
+    assert (node.node, node.cpus, node.memory_kind) == (0, ALL, MemoryKind.UNKNOWN)
+    assert "EACCES" in finding.summary
+    assert "all CPUs are taken to be on node 0" in finding.summary
 
 
 def test_nodes_without_cpus_and_evidence_are_unknown(tmp_path: Path) -> None:
