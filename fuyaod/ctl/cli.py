@@ -12,6 +12,7 @@ import click
 
 from fuyaod import __version__
 from fuyaod.errors import FuyaodError
+from fuyaod.view.text import printable
 
 COMMANDS: Final = ("snapshot", "doctor", "capture", "replay", "version")
 """Each is the `command` of the module of its name beside this one."""
@@ -27,7 +28,7 @@ class Refused(click.ClickException):
 
     def show(self, file: IO[Any] | None = None) -> None:
         """Prints the line."""
-        text = self.format_message().replace("\n", " ")
+        text = printable(self.format_message().replace("\n", " "))
         click.echo(f"fuyaoctl: {text}", file=file, err=file is None)
 
 

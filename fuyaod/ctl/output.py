@@ -11,6 +11,8 @@ from typing import Final
 
 import click
 
+from fuyaod.view.text import printable
+
 QUIET_FOR_S: Final = 1.0
 """Whoever waits longer is told for what."""
 
@@ -22,7 +24,7 @@ def terminal_width() -> int | None:
 
 def say(text: str) -> None:
     """One line for people on standard error."""
-    click.echo(f"fuyaoctl: {text}", err=True)
+    click.echo(f"fuyaoctl: {printable(text)}", err=True)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import click
 from fuyaod import __version__
 from fuyaod.ctl.options import config_option, json_option, root_option, socket_option
 from fuyaod.errors import FuyaodError
+from fuyaod.view.text import printable
 
 
 @click.command("version", short_help="Print the versions of tool and agent.")
@@ -30,7 +31,7 @@ def command(root: str | None, config: str | None, socket: str | None, as_json: b
         click.echo(encode_pretty({"fuyaoctl": __version__, "snapshot_schema": SNAPSHOT_SCHEMA, "agent": agent}))
         return
     click.echo(f"fuyaoctl {__version__} (snapshot schema {SNAPSHOT_SCHEMA})")
-    click.echo(f"agent    {agent or f'unknown: {reason}'}")
+    click.echo(printable(f"agent    {agent or f'unknown: {reason}'}"))
 
 
 def _ask_agent(root: str | None, config: str | None, socket: str | None) -> tuple[str | None, str]:

@@ -25,6 +25,7 @@ from fuyaod.view.screens import (
     workloads,
 )
 from fuyaod.view.table import Table, render
+from fuyaod.view.text import printable
 
 REFRESH_S = 1.0
 PANES = ("pressure", "classes", "workloads", "numa", "devices", "findings")
@@ -82,7 +83,7 @@ class LiveView(App[None]):
 
     def refresh_panes(self) -> None:
         """Draws the last snapshot."""
-        self._write("log", "\n".join(list(self._log_tail())[-3:]))
+        self._write("log", "\n".join(map(printable, list(self._log_tail())[-3:])))
         now = self._latest()
         if now is None or now is self._shown:
             return

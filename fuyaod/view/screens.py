@@ -13,6 +13,7 @@ from fuyaod.model.snapshot import NodeSnapshot
 from fuyaod.model.values import Value
 from fuyaod.view.rates import GroupRate, cpu_busy_ratio, group_rates
 from fuyaod.view.table import Table
+from fuyaod.view.text import printable
 from fuyaod.view.units import UNKNOWN, cores, percent, size, word
 
 _ORDER = (FindingStatus.MISSING, FindingStatus.DEGRADED, FindingStatus.OK)
@@ -40,7 +41,7 @@ def headline(now: NodeSnapshot, before: NodeSnapshot | None = None) -> str:
     ]
     if now.memory is not None:
         parts.append(f"memory {size(now.memory.available_bytes)} of {size(now.memory.total_bytes)} available")
-    return " · ".join(parts)
+    return printable(" · ".join(parts))
 
 
 def screens(now: NodeSnapshot, before: NodeSnapshot | None = None, most: int = 20) -> tuple[Table, ...]:
@@ -239,7 +240,7 @@ def finding_table(findings: Iterable[Finding], title: str, *, with_ok: bool = Fa
 def finding_lines(findings: Iterable[Finding], *, with_ok: bool = False) -> str:
     """Findings, worst first, as paragraphs: what is, what it costs, how to mend it."""
     shown = worst_first(findings, with_ok=with_ok)
-    return "\n".join(line for finding in shown for line in _finding_lines(finding)) or "nothing to mend"
+    return "\n".join(printable(line) for finding in shown for line in _finding_lines(finding)) or "nothing to mend"
 
 
 def worst_first(findings: Iterable[Finding], *, with_ok: bool) -> list[Finding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from fuyaod.model.values import Value
+from fuyaod.view.text import printable
 
 GAP = "  "
 
@@ -26,7 +27,11 @@ def render(tables: Iterable[Table], width: int | None = None) -> str:
     lines: list[str] = []
     for table in tables:
         lines += ["", table.title, *_body(table)]
-    return "\n".join(line if width is None or len(line) <= width else line[: width - 1] + "…" for line in lines[1:])
+    return "\n".join(_shown(line, width) for line in lines[1:])
+
+
+def _shown(line: str, width: int | None) -> str:
+    return printable(line if width is None or len(line) <= width else line[: width - 1] + "…")
 
 
 def _body(table: Table) -> list[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from fuyaod import __version__
 from fuyaod.ctl.look import observe_host
 from fuyaod.hostfs import HostRoot
 from fuyaod.model.settings import Settings
@@ -109,7 +110,7 @@ async def test_version_of_an_agent(start: Start, tmp_path: Path, observed: NodeS
     async with serve_rpc(str(tmp_path / "s"), lambda: observed) as socket:
         done = await asyncio.to_thread(start, "version", "--socket", socket, "--json")
 
-    assert msgspec.json.decode(done.stdout)["agent"] == "0.1.0"
+    assert msgspec.json.decode(done.stdout)["agent"] == __version__
 
 
 def test_snapshot_json_has_the_schema_first(run: Run, laptop: Path) -> None:

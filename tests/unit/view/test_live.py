@@ -22,7 +22,7 @@ def text_of(view: LiveView, name: str) -> str:
 async def test_live_view_shows_each_snapshot_and_quits_on_q() -> None:
     shown: list[NodeSnapshot | None] = [None]
     loss = Finding(id="psi.system", status=FindingStatus.MISSING, summary="off", cost="blind", mend="boot psi=1")
-    view = LiveView(lambda: shown[0], [loss], lambda: ["one", "two"], "http://here")
+    view = LiveView(lambda: shown[0], [loss], lambda: ["one", "two\x1b[2J"], "http://here")
 
     async with view.run_test(size=(160, 48)) as pilot:
         assert "waiting" in text_of(view, "head")
@@ -33,7 +33,7 @@ async def test_live_view_shows_each_snapshot_and_quits_on_q() -> None:
         assert "http://here" in text_of(view, "head")
         assert all(text_of(view, name) for name in PANES)
         assert "boot psi=1" in text_of(view, "findings")
-        assert "two" in text_of(view, "log")
+        assert "two�[2J" in text_of(view, "log")
         await pilot.press("q")
 
     assert not view.is_running

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fuyaod.model.cgroup import CgroupId, CgroupKind, CgroupMode, CgroupSample, CgroupTree, CpuStat
 from fuyaod.model.findings import Finding, FindingStatus
@@ -13,6 +15,7 @@ from fuyaod.model.topology import CpuTime
 from fuyaod.view.rates import cpu_busy_ratio, group_rates
 from fuyaod.view.screens import finding_lines, headline, screens, worst_first
 from fuyaod.view.table import Table, render
+from fuyaod.view.text import printable
 from fuyaod.view.units import cores, percent, size, word
 from tests.unit.rpc.samples import snapshot as make_snapshot
 
@@ -34,6 +37,40 @@ def test_render_cuts_lines_at_the_width() -> None:
 
     assert max(len(line) for line in render([table], width=20).splitlines()) == 20
     assert "…" in render([table], width=20)
+
+
+EVIL = "evil\x1b]0;owned\x07\x9b2J\u202e\n\x7f.service"
+
+
+def test_render_shows_no_control_character_and_keeps_its_columns() -> None:
+    table = Table(title=EVIL, columns=("name", "n>"), rows=((EVIL, "1"), ("plain", EVIL)), empty=EVIL)
+
+    lines = render([table]).split("\n")
+
+    assert len(lines) == 4
+    assert all(line.isprintable() for line in lines)
+    assert lines[0] == "evil�]0;owned��2J���.service"
+    assert len(lines[2]) == len(lines[3])
+    assert render([Table(title="t", columns=("a",), rows=(), empty=EVIL)]).split("\n")[1].isprintable()
+
+
+def test_text_of_others_reaches_the_terminal_without_control_characters() -> None:
+    made = make_snapshot(full=True)
+    made = msgspec.structs.replace(made, host=msgspec.structs.replace(made.host, node_name=EVIL))
+    evil = Finding(id=EVIL, status=FindingStatus.MISSING, summary=EVIL, cost=EVIL, mend=EVIL)
+
+    assert headline(made).isprintable()
+    lines = finding_lines([evil]).split("\n")
+    assert len(lines) == 3
+    assert all(line.isprintable() for line in lines)
+
+
+@given(st.text())
+def test_printable_text_is_as_long_and_printable_characters_stay(text: str) -> None:
+    shown = printable(text)
+
+    assert shown.isprintable()
+    assert [a for a, b in zip(text, shown, strict=True) if a != b] == [c for c in text if not c.isprintable()]
 
 
 @pytest.mark.parametrize(
