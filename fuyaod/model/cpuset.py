@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final, final
 
 MAX_ID: Final = 8191
@@ -54,6 +54,10 @@ class CpuSet:
         """The members as bits."""
         return self._mask
 
+    def __reduce__(self) -> tuple[Callable[[int], CpuSet], tuple[int]]:
+        """For copy and pickle, which would set the slot otherwise."""
+        return CpuSet.from_mask, (self._mask,)
+
     def __and__(self, other: CpuSet) -> CpuSet:
         return CpuSet.from_mask(self._mask & other._mask)
 
@@ -62,9 +66,6 @@ class CpuSet:
 
     def __sub__(self, other: CpuSet) -> CpuSet:
         return CpuSet.from_mask(self._mask & ~other._mask)
-
-    def __xor__(self, other: CpuSet) -> CpuSet:
-        return CpuSet.from_mask(self._mask ^ other._mask)
 
     def __le__(self, other: CpuSet) -> bool:
         return self._mask & ~other._mask == 0
