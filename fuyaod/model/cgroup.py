@@ -47,10 +47,8 @@ class CgroupId(Value, frozen=True, kw_only=True):
     """A group and what its path says about it.
 
     `path` starts with "/" and is relative to the cgroup v2 mount. `inode` tells a group from a later one of the same
-    name.
-    `pod_uid` is as the API writes it (dashes restored under the systemd driver). `runtime` is `containerd`, `cri-o`
-    or `docker`
-    where the name says so.
+    name. `pod_uid` is as the API writes it (dashes restored under the systemd driver). `runtime` is `containerd`,
+    `cri-o` or `docker` where the name says so.
     """
 
     path: str
@@ -119,8 +117,7 @@ class CgroupSample(Value, frozen=True, kw_only=True):
     """One group at one moment.
 
     `gone` marks a group that vanished while it was read: what was read before stays, the rest is None, and the next
-    snapshot
-    does not have it any more. `slow_at_ns` is when `slow` was read (monotonic nanoseconds).
+    snapshot does not have it any more. `slow_at_ns` is when `slow` was read (monotonic nanoseconds).
     """
 
     id: CgroupId

@@ -19,8 +19,7 @@ class Finding(Value, frozen=True, kw_only=True):
     """One thing that was checked.
 
     `id` is stable (`psi.cgroup`, `kernel.cgroup_v2`), `summary` says what is, `cost` what it costs the user ("" when
-    nothing),
-    `mend` the exact thing to do ("" when nothing).
+    nothing), `mend` the exact thing to do ("" when nothing).
     """
 
     id: str

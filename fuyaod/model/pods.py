@@ -52,8 +52,7 @@ class Container(Value, frozen=True, kw_only=True):
     """A container of a pod spec. `container_id` is the bare id (no `containerd://`), None before it was created.
 
     `devices` are extended resources such as `huawei.com/Ascend910` → 2. `init` marks init containers, `sidecar` those
-    of them
-    that keep running.
+    of them that keep running.
     """
 
     name: str

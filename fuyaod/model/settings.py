@@ -10,9 +10,6 @@ from msgspec import Meta
 
 from fuyaod.model.qos import QosClass
 
-Milliseconds = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[int, Meta(ge=1)]
-
 
 class Section(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A table of the settings file: unknown keys are refused."""
@@ -28,8 +25,7 @@ class Observe(Section, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How often the node is looked at.
 
     `interval_ms`: one tick. `slow_every_ticks`: what changes slowly is read on every n-th tick, staggered over the
-    groups.
-    `topology_interval_s`: CPUs, nodes and devices are read again at least this often, hotplug events or not.
+    groups. `topology_interval_s`: CPUs, nodes and devices are read again at least this often, hotplug events or not.
     `census_interval_s`: a sweep over the processes outside pods. `census_chunk`: processes looked at per tick.
     `max_cgroups`: groups beyond this many are counted and left out.
     """

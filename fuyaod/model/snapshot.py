@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from fuyaod.model.cgroup import CgroupTree
 from fuyaod.model.devices import Nic, PciDevice
 from fuyaod.model.findings import Finding
@@ -11,7 +13,7 @@ from fuyaod.model.process import Census, OwnBudget
 from fuyaod.model.topology import CpuTime, CpuTopology, NodeMemory, NumaNode, SystemMemory
 from fuyaod.model.values import Value
 
-SNAPSHOT_SCHEMA = 1
+SNAPSHOT_SCHEMA: Final = 1
 """Raised when a field changes meaning or goes; new fields with defaults do not raise it."""
 
 
@@ -38,9 +40,8 @@ class Topology(Value, frozen=True, kw_only=True):
 class NodeSnapshot(Value, frozen=True, kw_only=True):
     """One consistent view of the node.
 
-    `at_ns` is CLOCK_MONOTONIC and the only time that decisions see; `wall_s` is for people. `seq` counts from 1 at
-    the agent's
-    start. `findings` are those of the observers: what could not be read, and why.
+    `at_ns` is CLOCK_MONOTONIC and the only time that decisions see; `wall_s` is for people. `seq` counts from 1 at the
+    agent's start. `findings` are those of the observers: what could not be read, and why.
     """
 
     schema: int = SNAPSHOT_SCHEMA

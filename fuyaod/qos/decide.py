@@ -28,9 +28,8 @@ ACCEPTED: Final[Mapping[str, Mapping[str, QosClass]]] = {
 }
 """Label or annotation key → lower-case value → class.
 
-Source: openFuyao colocation documents (`LLS` is a misspelling of HLS in them); Koordinator's QoS page (LSE and LSR
-own whole
-CPUs, hence HLS); Volcano's preemptable annotation.
+Source: openFuyao colocation documents (`LLS` is a misspelling of HLS in them); Koordinator's QoS page (LSE and LSR own
+whole CPUs, hence HLS); Volcano's preemptable annotation.
 """
 
 NO_CLAIM: Final = {("volcano.sh/preemptable", "false")}
@@ -79,8 +78,7 @@ def join(reports: Iterable[SourceReport], tree: CgroupTree, settings: Qos, befor
     """All pods and services with class and groups, in a stable order.
 
     The first report that knows a pod wins (Kubernetes before the cgroup tree); two sources meet in the uid that the
-    group's
-    path carries. `before` is the last result: unchanged pods are taken from it as they are.
+    group's path carries. `before` is the last result: unchanged pods are taken from it as they are.
     """
     pod_paths, container_paths = _paths_by_uid(tree)
     known = {pod.record.cgroup_uid: pod for pod in before.pods}
