@@ -183,7 +183,8 @@ class HostRoot:
         return None if found is None else found.st_ino
 
     def exists(self, relative: str) -> bool:
-        """Whether something is there; what may not be looked at counts as not there."""
+        """Whether something is there, for a caller that does the same about what may not be looked at, which counts as
+        not there; where the two differ, ask `stat`."""
         try:
             return self.stat(relative) is not None
         except HostFileError:

@@ -120,15 +120,19 @@ def _open_monitors(host: HostRoot) -> tuple[Monitor, ...]:
 
     udev: Any = pyudev
     context = udev.Context()
-    sources = ["kernel", "udev"] if host.exists(UDEV_CONTROL) else ["kernel"]
     monitors = []
-    for source in sources:
+    for source in event_sources(host):
         monitor = udev.Monitor.from_netlink(context, source)
         for subsystem in SUBSYSTEM_TOPICS:
             monitor.filter_by(subsystem)
         monitor.start()
         monitors.append(monitor)
     return tuple(monitors)
+
+
+def event_sources(host: HostRoot) -> tuple[str, ...]:
+    """Who is listened to, by libudev's names: the kernel, and the udev daemon where it runs."""
+    return ("kernel", "udev") if host.exists(UDEV_CONTROL) else ("kernel",)
 
 
 def _open_links() -> socket.socket:

@@ -15,7 +15,7 @@ import pytest
 
 from fuyaod.hostfs import HostRoot
 from fuyaod.numa.observe import HotplugEvents, Topic
-from fuyaod.numa.observe.events import MAX_PER_DRAIN, UDEV_CONTROL
+from fuyaod.numa.observe.events import MAX_PER_DRAIN, UDEV_CONTROL, event_sources
 
 UEVENT = Path("/sys/devices/system/cpu/cpu0/uevent")
 
@@ -111,7 +111,7 @@ def test_events_uevent_of_a_cpu_wakes_for_topology() -> None:
     events = _open()
     events.drain()
 
-    UEVENT.write_text("change")
+    _provoke()
 
     assert _readable(events)
     assert Topic.TOPOLOGY in events.drain()
@@ -232,8 +232,12 @@ def test_events_module_does_not_load_pyudev_until_it_is_opened() -> None:
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
-def test_events_udev_daemon_is_asked_only_when_it_runs() -> None:
-    events = _open()
+@pytest.mark.parametrize(
+    ("runs", "expected"), [(True, ("kernel", "udev")), (False, ("kernel",))], ids=["udev_runs", "no_udev"]
+)
+def test_events_udev_daemon_is_asked_only_when_it_runs(tmp_path: Path, runs: bool, expected: tuple[str, ...]) -> None:
+    (tmp_path / "run/udev").mkdir(parents=True)
+    if runs:
+        (tmp_path / UDEV_CONTROL).touch()
 
-    assert len(events._monitors) == (2 if HostRoot().exists(UDEV_CONTROL) else 1)
-    events.close()
+    assert event_sources(HostRoot(tmp_path)) == expected
