@@ -1,8 +1,7 @@
 """TOML file and environment into the typed settings. The only reader of the environment in the product.
 
 An override is named after its TOML path: `FUYAOD_OBSERVE__INTERVAL_MS=500` is `observe.interval_ms = 500`. Tables in
-lists
-(`qos.services`) have no override.
+lists (`qos.services`) have no override.
 """
 
 from __future__ import annotations
