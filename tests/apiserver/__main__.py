@@ -1,8 +1,9 @@
 """`python -m tests.apiserver [KUBECONFIG]` serves until it is interrupted; the file named gets a kubeconfig for it."""
 
+import argparse
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -33,8 +34,17 @@ async def serve(announce: Callable[[FakeApiServer], object]) -> None:
         await asyncio.Event().wait()
 
 
-if __name__ == "__main__":
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Entry point of the command line; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description="Serve until interrupted (Ctrl-C).")
+    parser.add_argument("kubeconfig", nargs="?", type=Path, help="gets a kubeconfig for the server")
+    path: Path | None = parser.parse_args(arguments).kubeconfig
     try:
-        asyncio.run(serve(lambda server: [Path(path).write_bytes(kubeconfig(server)) for path in sys.argv[1:2]]))
+        asyncio.run(serve(lambda server: path and path.write_bytes(kubeconfig(server))))
     except KeyboardInterrupt:
-        sys.exit(0)
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
