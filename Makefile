@@ -13,7 +13,7 @@ venv:  ## .venv with the locked dependencies (every other target does it too)
 	@sh tools/bootstrap.sh
 
 run: venv  ## the agent on this machine, observing; Ctrl-C ends it
-	@exec .venv/bin/fuyaod run $(if $(CONFIG),--config $(CONFIG))
+	@exec .venv/bin/fuyaod run $(if $(CONFIG),--config "$(CONFIG)")
 
 check: venv  ## format, lint, types, import rules, spelling, dependencies, generated code
 	.venv/bin/ruff format --check .
@@ -24,10 +24,11 @@ check: venv  ## format, lint, types, import rules, spelling, dependencies, gener
 	.venv/bin/deptry .
 	$(PY) tools/proto.py --check
 
-test: test-unit test-kernel  ## all tests that this machine can run; what it cannot run is named
+test: venv  ## all tests that this machine can run; what it cannot run is named
+	@failed=; $(MAKE) test-unit || failed=1; $(MAKE) test-kernel || failed=1; [ -z "$$failed" ]
 
 test-unit: venv  ## all tests but those on the VM's kernel
-	$(PY) -m pytest -n 2 -rs
+	$(PY) -m pytest -n 2 -rfEs
 
 test-kernel: venv  ## the tests on a real kernel in a VM (root on Debian 12 amd64; installs QEMU)
 	@$(PY) -m tests.kernel.run $(KERNEL_ARGS) || [ $$? = 77 ]  # 77: skipped, with the reason printed

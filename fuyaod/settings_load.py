@@ -118,6 +118,8 @@ def _convert(raw: dict[str, Any], source: str, *, strict: bool) -> Settings:
         return convert(raw, Settings, strict=strict)
     except msgspec.ValidationError as error:
         text = str(error)
+        if " - at `$" not in text:
+            text += " - at `$`"
         raise SettingsError(
             f"cannot use settings from {source}: {text}{_did_you_mean(text)}{_choices(text)}"
         ) from error

@@ -7,6 +7,7 @@ import contextlib
 import os
 import signal
 import sys
+import termios
 from importlib.util import find_spec
 
 import click
@@ -14,6 +15,7 @@ import click
 from fuyaod import __version__
 from fuyaod.agent.clock import Clock
 from fuyaod.agent.daemon import Daemon, Places
+from fuyaod.agent.heap import give_large_buffers_back
 from fuyaod.agent.log import LogTail, make_logger
 from fuyaod.agent.settings_file import SettingsFile
 from fuyaod.errors import FuyaodError
@@ -22,6 +24,9 @@ from fuyaod.hostfs.budget import raise_descriptor_limit
 from fuyaod.model.values import encode_pretty
 from fuyaod.settings_load import load_settings, resolve_socket
 from fuyaod.view.screens import finding_lines
+
+VIEW_ENDS_S = 2.0
+"""A view that has not put the terminal back by then never will."""
 
 CONFIG_VARIABLE = "FUYAOD_CONFIG"
 
@@ -82,6 +87,7 @@ def settings(config: str | None) -> None:
 
 
 async def _run(file: SettingsFile, root: str, *, live: bool) -> None:
+    give_large_buffers_back()
     tail = LogTail() if live else None
     log = make_logger(file.current.log, tail)
     host = HostRoot(root, budget=DescriptorBudget(raise_descriptor_limit()))
@@ -90,30 +96,63 @@ async def _run(file: SettingsFile, root: str, *, live: bool) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    view_ended = True
     async with daemon.running() as places:
         await asyncio.sleep(0)  # the first snapshot comes before the slower look at what the host can do
         capabilities = daemon.examine_host()
         if tail is None:
             await stop.wait()
         else:
-            click.echo(finding_lines(capabilities, with_ok=True) + "\n" + places.describe())
-            await _show(daemon, places, tail, stop)
+            # The terminal was closed; without a view SIGHUP means "read the settings again".
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, stop.set)
+            _say_safely(finding_lines(capabilities, with_ok=True) + "\n" + places.describe())
+            view_ended = await _show(daemon, places, tail, stop)
+    if not view_ended:
+        os._exit(0)  # all of ours is put away; threads and streams of the view wait for a terminal that is gone
     if tail is not None:
-        click.echo("\n".join(tail.lines()[-5:]), err=True)
+        _say_safely("\n".join(tail.lines()[-5:]))
 
 
-async def _show(daemon: Daemon, places: Places, tail: LogTail, stop: asyncio.Event) -> None:
+async def _show(daemon: Daemon, places: Places, tail: LogTail, stop: asyncio.Event) -> bool:
+    """Shows the live view until the user quits, `stop` is set or the terminal is gone. Returns whether it has ended and
+    given the terminal back."""
     from fuyaod.view.live import LiveView  # 25 MiB that only a terminal needs
 
+    if stop.is_set():
+        return True
     view = LiveView(daemon.latest.get, daemon.capabilities, tail.lines, places.describe())
     showing = asyncio.create_task(view.run_async(), name="live")
-    stopping = asyncio.create_task(stop.wait(), name="stop")
-    await asyncio.wait({showing, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
+    ends = {asyncio.create_task(stop.wait(), name="stop"), asyncio.create_task(_terminal_gone(), name="terminal")}
+    await asyncio.wait({showing, *ends}, return_when=asyncio.FIRST_COMPLETED)
+    for end in ends:
+        end.cancel()
     if not showing.done():
         view.exit()
-    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.wait({showing}, timeout=VIEW_ENDS_S)
+    if not showing.done():
+        return False
+    with contextlib.suppress(asyncio.CancelledError, OSError):
         await showing
+    return _has_terminal()
+
+
+def _say_safely(text: str) -> None:
+    with contextlib.suppress(OSError):  # a terminal that was closed
+        click.echo(text, err=True)
+
+
+async def _terminal_gone() -> None:
+    """Ends when the window of the terminal was closed."""
+    while _has_terminal():  # noqa: ASYNC110 no event tells
+        await asyncio.sleep(1)
+
+
+def _has_terminal() -> bool:
+    try:
+        termios.tcgetattr(0)
+    except (termios.error, OSError):
+        return False
+    return True
 
 
 def _say(error: FuyaodError) -> int:

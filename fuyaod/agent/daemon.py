@@ -41,6 +41,9 @@ AGAIN_AFTER_S: Final = 10.0
 """Pause of a loop that ended with an error nobody foresaw."""
 
 
+PAGES: Final = ("/metrics", "/healthz", "/readyz")
+
+
 class Places(msgspec.Struct, frozen=True, kw_only=True):
     """Where the faces really are; None for one that is switched off."""
 
@@ -110,7 +113,13 @@ class Daemon:
             observer = self._make_observer(stack)
             places = await self._open_faces(stack)
             async with asyncio.TaskGroup() as group:
-                self._log.info("started", url=places.url, socket=places.socket, root=self._host.path)
+                self._log.info(
+                    "started",
+                    url=places.url,
+                    pages=PAGES if places.url else (),
+                    socket=places.socket,
+                    root=self._host.path,
+                )
                 tasks = self._start_loops(group, observer, places)
                 try:
                     yield places

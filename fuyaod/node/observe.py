@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
 
 from fuyaod.cgroups.observe import (
     CensusObserver,
@@ -14,12 +13,12 @@ from fuyaod.cgroups.observe import (
     observe_own_budget,
 )
 from fuyaod.hostfs import HostRoot
-from fuyaod.model.cgroup import CgroupTree
-from fuyaod.model.findings import Finding, FindingStatus
-from fuyaod.model.pods import PodSource, SourceReport, SourceState
+from fuyaod.model.findings import Finding
+from fuyaod.model.pods import PodSource
 from fuyaod.model.process import Census
 from fuyaod.model.settings import Settings
 from fuyaod.model.snapshot import HostIdentity, NodeSnapshot, Topology
+from fuyaod.node.findings import hierarchy_findings, pressure_findings, source_findings, tree_findings
 from fuyaod.node.identity import observe_identity
 from fuyaod.numa.observe import (
     NicReader,
@@ -30,9 +29,6 @@ from fuyaod.numa.observe import (
     observe_topology,
 )
 from fuyaod.qos.decide import Directory, join
-
-STARTING_GRACE_NS: Final = 5_000_000_000
-"""A source that has not answered yet is a finding after this time; a sound API server takes well under a second."""
 
 Drain = Callable[[], frozenset[Topic]]
 
@@ -130,9 +126,10 @@ class NodeObserver:
                 *(node_memory.findings if node_memory else ()),
                 *cpu_time.findings,
                 *nics.findings,
-                *_pressure_findings(self._pressure.problems),
-                *_tree_findings(tree),
-                *_source_findings(reports, at_ns),
+                *pressure_findings(self._pressure.problems),
+                *hierarchy_findings(tree),
+                *tree_findings(tree, self._cgroups.problems, self._settings.observe.max_cgroups),
+                *source_findings(reports, at_ns),
             ),
         )
 
@@ -148,15 +145,13 @@ class NodeObserver:
         return (*self._extra_sources, CgroupPodSource(), SystemdServiceSource(self._settings.qos.services))
 
     def _current_topology(self, at_ns: int) -> Topology:
-        topics = self._drain_events()
-        if Topic.NICS in topics or Topic.DEVICES in topics:
-            self._nics.refresh()
-        known = self._topology
+        topics, known = self._drain_events(), self._topology
         age_limit_ns = self._settings.observe.topology_interval_s * 1_000_000_000
-        if known is not None and not topics & {Topic.TOPOLOGY, Topic.DEVICES}:
-            if at_ns - known.observed_at_ns < age_limit_ns:
-                return known
+        is_old = known is None or at_ns - known.observed_at_ns >= age_limit_ns
+        if topics & {Topic.NICS, Topic.DEVICES} or (is_old and known is not None):
             self._nics.refresh()
+        if known is not None and not is_old and not topics & {Topic.TOPOLOGY, Topic.DEVICES}:
+            return known
         seen = observe_topology(self._host, at_ns)
         if known is None or known.nodes != seen.value.nodes:
             if self._node_memory is not None:
@@ -167,47 +162,3 @@ class NodeObserver:
 
     def _census_now(self, at_ns: int) -> Census | None:
         return self._census.step(at_ns) if self._census is not None else None
-
-
-def _pressure_findings(problems: Mapping[str, str]) -> tuple[Finding, ...]:
-    if not problems:
-        return ()
-    return (
-        Finding(
-            id="pressure.system",
-            status=FindingStatus.DEGRADED,
-            summary="; ".join(problems.values()),
-            cost="pressure of the whole node is missing from the snapshot",
-            mend="run as root with the host's /proc mounted",
-        ),
-    )
-
-
-def _tree_findings(tree: CgroupTree) -> tuple[Finding, ...]:
-    if not tree.unreadable:
-        return ()
-    shown = ", ".join(tree.unreadable[:3])
-    return (
-        Finding(
-            id="cgroups.unreadable",
-            status=FindingStatus.DEGRADED,
-            summary=f"{len(tree.unreadable) + tree.unreadable_more} files of groups gave no value, first: {shown}",
-            cost="their values are missing from the snapshot",
-            mend="run as root with the host's cgroup tree mounted; damaged content is read again each tick",
-        ),
-    )
-
-
-def _source_findings(reports: Sequence[SourceReport], at_ns: int) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            id=f"source.{health.kind.value}",
-            status=FindingStatus.DEGRADED,
-            summary=f"{health.kind.value} is {health.state.value}: {'; '.join(health.details)}",
-            cost="pods are known from the last answer and from the cgroup tree only",
-            mend="see the detail; the agent keeps trying",
-        )
-        for health in (report.health for report in reports)
-        if health.state is SourceState.STALE
-        or (health.state is SourceState.STARTING and at_ns - health.since_ns > STARTING_GRACE_NS)
-    )
