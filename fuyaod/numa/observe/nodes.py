@@ -58,18 +58,19 @@ def _observe_numbers(reading: Reading) -> CpuSet:
     is_there = reading.exists(ABOUT, NODE_ROOT)
     if is_there is False:
         return EMPTY
-    names = reading.names(ABOUT, NODE_ROOT) if is_there else None
     found = EMPTY
-    if names is not None:
-        found = _online_nodes(reading, numbered(names, "node"))
-    elif is_there:  # not to be listed; the files in it may still be open to everyone
-        found = reading.cpulist(ABOUT, NODE_ROOT + "online") or EMPTY
+    if is_there:
+        names = reading.names(ABOUT, NODE_ROOT)
+        # Where it may not be listed, the files in it may still be open to everyone.
+        listed = reading.cpulist(ABOUT, NODE_ROOT + "online") if names is None else _online_nodes(reading, names)
+        found = listed or EMPTY
     if not found:
         reading.problem(ABOUT, f"{reading.host.absolute(NODE_ROOT)} names no node: all CPUs are taken to be on node 0")
     return found
 
 
-def _online_nodes(reading: Reading, folders: CpuSet) -> CpuSet:
+def _online_nodes(reading: Reading, names: tuple[str, ...]) -> CpuSet:
+    folders = numbered(names, "node")
     online = reading.cpulist(ABOUT, NODE_ROOT + "online")
     if online is None:
         return folders

@@ -119,6 +119,16 @@ def test_topology_broken_cpu_set_never_invents_cpus(tmp_path: Path, name: str, t
     assert not ALL - cpu.possible
 
 
+def test_topology_online_list_missing_counts_cpus_with_a_topology_as_online(tmp_path: Path) -> None:
+    tree: Tree = {path: text for path, text in machine().items() if not path.startswith(f"{CPU}cpu7/topology/")}
+    files = RefusingFiles(at_stat={"cpu5/topology": errno.EACCES})
+
+    seen = observe_topology(build(tmp_path, tree | {CPU + "online": None}, files=files), 0)
+
+    assert seen.value.cpu.online == parse_cpulist("0-4,6")
+    assert "cannot stat" in str([f.summary for f in seen.findings])
+
+
 def test_topology_present_cpu_that_is_not_possible_counts_as_possible(tmp_path: Path) -> None:
     seen = _observe(tmp_path, {CPU + "possible": "0-3\n"})
 
