@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,10 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.apiserver", description="Serve until interrupted (Ctrl-C).")
     parser.add_argument("kubeconfig", nargs="?", type=Path, help="gets a kubeconfig for the server")
     path: Path | None = parser.parse_args(arguments).kubeconfig
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve(lambda server: path and path.write_bytes(kubeconfig(server))))
-    except KeyboardInterrupt:
-        pass
     return 0
 
 

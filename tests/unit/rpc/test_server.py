@@ -256,6 +256,51 @@ async def test_connections_beyond_the_limit_are_closed(socket_path: str, latest:
     assert still.status == SERVING
 
 
+async def watching(channel: grpc.aio.Channel) -> Any:
+    """An open call that stays open; returns once the server has answered it."""
+    call = health_stub(channel).Watch(health_pb2.HealthCheckRequest())
+    await call.read()
+    return call
+
+
+async def test_calls_beyond_the_limit_are_refused_and_room_is_made_again(socket_path: str, latest: Latest) -> None:
+    latest.snapshot = snapshot(full=True)
+    async with (
+        asyncio.timeout(WAIT_S),
+        serve_rpc(socket_path, latest.get, limits=Limits(calls=2, grace_s=0.1)) as path,
+        connected(path) as channel,
+    ):
+        open_calls = [await watching(channel) for _ in range(2)]
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await node_stub(channel).GetNode(pb.GetNodeRequest(), timeout=WAIT_S)
+        for call in open_calls:
+            call.cancel()
+        while True:
+            with contextlib.suppress(grpc.aio.AioRpcError):
+                answer = await node_stub(channel).GetNode(pb.GetNodeRequest(), timeout=WAIT_S)
+                break
+
+    assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert answer.node.pods
+
+
+async def test_calls_beyond_the_limit_of_a_connection_wait_for_room(socket_path: str, latest: Latest) -> None:
+    latest.snapshot = snapshot(full=True)
+    async with (
+        asyncio.timeout(WAIT_S),
+        serve_rpc(socket_path, latest.get, limits=Limits(streams=1, grace_s=0.1)) as path,
+        connected(path) as channel,
+    ):
+        held = await watching(channel)
+        waiting = asyncio.ensure_future(node_stub(channel).GetNode(pb.GetNodeRequest(), timeout=WAIT_S))
+        done, _ = await asyncio.wait({waiting}, timeout=0.3)
+        held.cancel()
+        answer = await waiting
+
+    assert done == set()
+    assert answer.node.pods
+
+
 async def test_socket_is_for_owner_and_group_only_and_gone_afterwards(socket_path: str, latest: Latest) -> None:
     before = os.umask(0)
     try:
