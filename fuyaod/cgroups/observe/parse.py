@@ -17,8 +17,10 @@ MAX_UINT64: Final = (1 << 64) - 1
 _N: Final = rb"(\d{1,19})"
 """Every number of 19 digits fits into the 64 bits of a message; a 20th digit is a counter below zero or damage."""
 
-_OTHER_LINES: Final = rb"(?:[^\n]*+\n)*+"
-_TO_PERIODS: Final = rb"(?:(?!nr_periods )[^\n]*+\n)*+"
+# Atomic groups, not `(...)*+`: the re module of Python before 3.11.5 (Debian 12 has 3.11.2) matches a possessive
+# quantifier over a group wrongly. Source: python/cpython#100061 and #106052.
+_OTHER_LINES: Final = rb"(?>(?:[^\n]*+\n)*)"
+_TO_PERIODS: Final = rb"(?>(?:(?!nr_periods )[^\n]*+\n)*)"
 
 _COUNTER: Final = re.compile(_N + rb"\n").fullmatch
 _CPU_STAT: Final = re.compile(
@@ -32,10 +34,10 @@ _MEMORY_EVENTS: Final = re.compile(
     rb"low %b\nhigh %b\nmax %b\noom %b\noom_kill %b\n" % (_N, _N, _N, _N, _N) + _OTHER_LINES
 ).fullmatch
 _IO_LINE: Final = re.compile(
-    rb"(?:(?:\d+:\d+|\(unknown\)) )++"
+    rb"(?>(?:(?:\d+:\d+|\(unknown\)) )+)"
     rb"(?:(?:rbytes=%b wbytes=%b rios=%b wios=%b(?=[ \n]))?"
     % (_N, _N, _N, _N)
-    + rb"(?: ?(?![rw](?:bytes|ios)=)[a-z_.]++=[^ =\n]++)*+ ?\n|\Z)|(.+)",
+    + rb"(?>(?: ?(?![rw](?:bytes|ios)=)[a-z_.]++=[^ =\n]++)*) ?\n|\Z)|(.+)",
     re.DOTALL,
 )
 
