@@ -52,11 +52,7 @@ class Places(msgspec.Struct, frozen=True, kw_only=True):
 
     def describe(self) -> str:
         """One line for people."""
-        pages = (
-            f"{self.url}/metrics  {self.url}/healthz  {self.url}/readyz"
-            if self.url
-            else "no HTTP (http.listen is empty)"
-        )
+        pages = self.url + " ".join(PAGES) if self.url else "no HTTP (http.listen is empty)"
         return f"{pages}  ·  gRPC {self.socket}"
 
 

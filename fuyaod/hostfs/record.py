@@ -128,7 +128,8 @@ class RecordingFiles:
         return answers[key]
 
     def _names(self, path: str) -> tuple[str, ...]:
-        return tuple(sorted(self._inner.listdir(path)))
+        names = self._inner.listdir(path)
+        return tuple(sorted(name for name in names if _is_utf8(name)))  # `HostRoot.list` gives no others either
 
     def _slurp(self, path: str, flags: int, mode: int) -> bytes:
         fd = self._inner.open(path, flags, mode)
@@ -234,3 +235,11 @@ def _stat_record(seen: os.stat_result) -> StatRecord:
     return StatRecord(
         mode=seen.st_mode, inode=seen.st_ino, links=seen.st_nlink, size=seen.st_size, mtime_ns=seen.st_mtime_ns
     )
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

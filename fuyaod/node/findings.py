@@ -13,8 +13,8 @@ STARTING_GRACE_NS: Final = 5_000_000_000
 """A source that has not answered yet is a finding after this time; a sound API server takes well under a second."""
 
 
-def pressure_findings(problems: Mapping[str, str]) -> tuple[Finding, ...]:
-    """System pressure files that gave no value, by path."""
+def pressure_findings(problems: Mapping[str, str], denied: bool) -> tuple[Finding, ...]:
+    """System pressure files that gave no value, by path, and whether more rights would help."""
     if not problems:
         return ()
     return (
@@ -23,12 +23,12 @@ def pressure_findings(problems: Mapping[str, str]) -> tuple[Finding, ...]:
             status=FindingStatus.DEGRADED,
             summary="; ".join(problems.values()),
             cost="pressure of the whole node is missing from the snapshot",
-            mend=_mend(problems),
+            mend=_mend(denied),
         ),
     )
 
 
-def tree_findings(tree: CgroupTree, problems: Mapping[str, str], max_cgroups: int) -> tuple[Finding, ...]:
+def tree_findings(tree: CgroupTree, problems: Mapping[str, str], denied: bool, max_cgroups: int) -> tuple[Finding, ...]:
     """Files of groups that gave no value, and groups beyond the limit."""
     found = []
     if problems:
@@ -39,7 +39,7 @@ def tree_findings(tree: CgroupTree, problems: Mapping[str, str], max_cgroups: in
                 status=FindingStatus.DEGRADED,
                 summary=f"{len(problems)} files of groups gave no value, first: {first}",
                 cost="their values are missing from the snapshot",
-                mend=_mend(problems),
+                mend=_mend(denied),
             )
         )
     if tree.left_out:
@@ -99,7 +99,7 @@ def _source_finding(health: SourceHealth) -> Finding:
     )
 
 
-def _mend(problems: Mapping[str, str]) -> str:
-    if any(code in text for text in problems.values() for code in ("EACCES", "EPERM")):
+def _mend(denied: bool) -> str:
+    if denied:
         return "run as root, or mount the host's /sys and /proc into the container"
     return "nothing to do if it passes: the files are read again; else `fuyaoctl capture` and report it"

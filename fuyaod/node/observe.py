@@ -126,9 +126,9 @@ class NodeObserver:
                 *(node_memory.findings if node_memory else ()),
                 *cpu_time.findings,
                 *nics.findings,
-                *pressure_findings(self._pressure.problems),
+                *pressure_findings(self._pressure.problems, self._pressure.denied),
                 *hierarchy_findings(tree),
-                *tree_findings(tree, self._cgroups.problems, self._settings.observe.max_cgroups),
+                *tree_findings(tree, self._cgroups.problems, self._cgroups.denied, self._settings.observe.max_cgroups),
                 *source_findings(reports, at_ns),
             ),
         )

@@ -42,10 +42,14 @@ class LiveView(App[None]):
     """
 
     TITLE = "fuyaod"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (130, "-wide")]
     BINDINGS: ClassVar[list[BindingType]] = [("q", "quit", "Quit"), ("ctrl+c", "quit", "Quit")]
     CSS = """
-    #head { height: 2; padding: 0 1; color: $accent; }
+    #head { height: 2; padding: 0 1; color: $accent; text-wrap: nowrap; text-overflow: ellipsis; }
     Grid { grid-size: 2; grid-columns: 1fr 1fr; grid-rows: auto 1fr 1fr; height: 1fr; }
+    Screen.-narrow Grid { grid-size: 1; grid-rows: auto; grid-columns: 1fr; overflow-y: auto; }
+    Screen.-narrow .pane { height: auto; }
     .pane { border: round $primary; padding: 0 1; }
     .pane Static { text-wrap: nowrap; text-overflow: ellipsis; }
     .pane #findings { text-wrap: wrap; }
@@ -88,7 +92,7 @@ class LiveView(App[None]):
         if now is None or now is self._shown:
             return
         before, self._shown = self._shown, now
-        self._write("head", headline(now, before) + "\n" + self._places)
+        self._write("head", self._places + "\n" + headline(now, before))
         for name, tables in _panes(now, before).items():
             self._write(name, render(tables))
         self._write("findings", finding_lines((*now.findings, *self._capabilities)))

@@ -53,17 +53,21 @@ class OnTerminal:
         until = time.monotonic() + DEADLINE_S
         while text not in self.seen:
             assert time.monotonic() < until, self.seen[-2000:]
-            if select.select([self.master], [], [], 0.2)[0]:
-                self.seen += os.read(self.master, 65_536)
+            self._read()
 
     def drain(self) -> int:
         """Reads on so that the process can draw, until it ends. Returns its exit status."""
         until = time.monotonic() + DEADLINE_S
         while self.process.poll() is None and time.monotonic() < until:
-            if select.select([self.master], [], [], 0.05)[0]:
-                with contextlib.suppress(OSError):
-                    self.seen += os.read(self.master, 65_536)
+            self._read()
         return self.process.wait(0.1)
+
+    def _read(self) -> None:
+        ready = select.poll()
+        ready.register(self.master, select.POLLIN)
+        if ready.poll(50):
+            with contextlib.suppress(OSError):  # the other end is closed
+                self.seen += os.read(self.master, 65_536)
 
     def close(self) -> None:
         """Closes the terminal's window."""

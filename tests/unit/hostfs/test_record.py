@@ -12,6 +12,7 @@ import pytest
 from fuyaod.errors import HostFileError
 from fuyaod.hostfs import HostRoot, record
 from fuyaod.hostfs.record import CapturedFiles, RecordingFiles, Tape
+from fuyaod.model.values import encode
 from tests.hosts.faults import FaultyFiles
 
 ROOT = "/captured"
@@ -112,3 +113,13 @@ def test_replay_knows_only_what_was_recorded(tree: Path) -> None:
     host = HostRoot(ROOT, CapturedFiles(Tape(), ROOT))
 
     assert (host.read("proc/stat"), host.list("proc"), host.exists("etc")) == (None, None, False)
+
+
+def test_recording_leaves_out_names_that_are_not_utf8(tree: Path) -> None:
+    os.mkdir(os.fsencode(tree) + b"/proc/\xff\xfe")
+    host, files = recording(tree)
+
+    listed = host.list("proc")
+
+    assert replayed(files).list("proc") == listed == ("link", "raw", "stat")
+    assert encode(files.tape())
