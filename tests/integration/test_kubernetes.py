@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,27 @@ async def test_daemon_with_api_server_knows_names_and_classes(made: Materialised
 
             assert 'fuyaod_source_up{source="kubernetes",state="ok"} 1.0' in await classes(agent)
             assert server.count("watch", "pods") == 1
+
+
+async def test_daemon_joins_a_pod_of_the_api_with_its_group(made: Materialised, tmp_path: Path) -> None:
+    async with FakeApiServer() as server:
+        pod = next(p for p in made.pods if p.qos_class == "HLS")
+        created = server.create(manifest(pod))  # the server gives it a uid of its own, as a real one does
+        uid = str(created["metadata"]["uid"])
+        group = made.root / (made.v2_mount or "") / f"kubepods.slice/kubepods-pod{uid.replace('-', '_')}.slice"
+        shutil.copytree(made.root / (made.v2_mount or "") / pod.path.lstrip("/"), group)
+        (group / "memory.current").write_text("123456789\n")
+        with start(made, tmp_path, server) as agent:
+            labels = f'{{namespace="default",pod="{pod.name}",uid="{uid}",qos="HLS"}}'
+            text = ""
+            async with asyncio.timeout(DEADLINE_S):
+                while f"fuyaod_pod_memory_bytes{labels} 123456789.0" not in text.splitlines():
+                    await asyncio.sleep(0.05)
+                    if agent.events("started"):
+                        _, text = await asyncio.to_thread(agent.get, "/metrics")
+
+        info = [line for line in text.splitlines() if line.startswith("fuyaod_pod_info{") and uid in line]
+        assert len(info) == 1  # one pod, not one of each source
 
 
 async def test_daemon_goes_on_from_the_last_state_when_the_api_server_dies(made: Materialised, tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def cpu_policy(facts: HostFacts) -> Finding | None:
     return degraded(
         "kubelet.cpu_policy",
         f"cpuManagerPolicy {policy}: kubelet owns CPU sets, {given} given away exclusively",
-        cost="fuyaod never touches those CPUs, sets CPUs at pod level only, and gives no HLS pod whole cores there",
+        cost="kubelet rewrites the containers' CPU sets: nobody else may touch those CPUs, so HLS pods get none",
         mend="leave it, or drain the node, set `cpuManagerPolicy: none`, "
         f"`systemctl stop kubelet && rm {CPU_STATE} && systemctl start kubelet`",
     )

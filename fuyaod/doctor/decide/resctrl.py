@@ -14,7 +14,7 @@ CLASSES: Final = 4
 """The default group and one for each of HLS, LS and BE."""
 
 ALLOCATING_FLAGS: Final = frozenset({"cat_l2", "cat_l3", "mba", "smba", "mpam"})
-MOUNT: Final = "`mount -t resctrl resctrl /sys/fs/resctrl` (the agent does it with CAP_SYS_ADMIN)"
+MOUNT: Final = "`mount -t resctrl resctrl /sys/fs/resctrl`"
 
 
 def diagnose_resctrl(facts: HostFacts) -> Iterator[Finding | None]:
