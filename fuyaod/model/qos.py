@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 import enum
+from typing import Final
 
 from fuyaod.model.values import Value
+
+CLAIM_KEYS: Final = frozenset(
+    (
+        "openfuyao.io/qos",
+        "openfuyao.com/qos",
+        "openfuyao.com/qos-level",
+        "koordinator.sh/qosClass",
+        "volcano.sh/preemptable",
+    )
+)
+"""Keys of labels and annotations that claim a class; what their values mean is decided in `fuyaod.qos`."""
 
 
 class QosClass(enum.Enum):

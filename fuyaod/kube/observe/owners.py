@@ -17,7 +17,7 @@ import msgspec
 from fuyaod.errors import ApiServerError
 from fuyaod.kube.backoff import Backoff
 from fuyaod.kube.client import KubeClient
-from fuyaod.kube.observe.records import OwnerKey, controller_of, kept_annotations, kept_labels
+from fuyaod.kube.observe.records import OwnerKey, controller_of, kept
 from fuyaod.kube.wire import Decoders, decoded
 from fuyaod.model.pods import OwnerRef
 from fuyaod.model.values import Value
@@ -227,8 +227,8 @@ class OwnerLabels:
             return Known(due_ns=due_ns)
         metadata = found.metadata
         return Known(
-            labels=kept_labels(metadata.labels),
-            annotations=kept_annotations(metadata.annotations),
+            labels=kept(metadata.labels),
+            annotations=kept(metadata.annotations),
             parent=controller_of(metadata),
             due_ns=due_ns,
         )

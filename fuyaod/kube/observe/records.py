@@ -10,14 +10,22 @@ from fuyaod.kube import wire
 from fuyaod.kube.quantity import MAX_VALUE, parse_cpu_milli, parse_memory_bytes, parse_quantity
 from fuyaod.model.cgroup import KubeQos
 from fuyaod.model.pods import Container, OwnerRef, PodRecord, Resources, SourceKind
+from fuyaod.model.qos import CLAIM_KEYS
 
-MAX_ANNOTATION_BYTES: Final = 256
-"""Longer annotations (kubectl's copy of the whole manifest, injected configuration) are no claims and are left out."""
+MAX_VALUE_CHARS: Final = 256
+"""Longer annotations (kubectl's copy of the whole manifest, injected configuration) are no claims and are left out. A
+label has at most 63 characters."""
+
+MAX_KEYS: Final = 64
+"""Labels kept of one object, and as many annotations. The API takes as many as fit into 1.5 MiB: the pods of one tenant
+could fill the agent's memory."""
 
 CONFIG_HASH: Final = "kubernetes.io/config.hash"
 CONFIG_MIRROR: Final = "kubernetes.io/config.mirror"
 CONFIG_SOURCE: Final = "kubernetes.io/config.source"
 """Source: Kubernetes pkg/kubelet/types/pod_update.go; kubelet names the group of a static pod by its hash."""
+
+_KEPT_FIRST: Final = CLAIM_KEYS | {CONFIG_HASH, CONFIG_MIRROR, CONFIG_SOURCE}
 
 _NATIVE_DOMAIN: Final = "kubernetes.io"
 
@@ -46,15 +54,15 @@ def controller_of(metadata: wire.Metadata) -> OwnerKey | None:
     return None
 
 
-def kept_labels(labels: dict[str, str] | None) -> dict[str, str]:
-    """Labels; the keys, which repeat from pod to pod, are held once."""
-    return {sys.intern(key): value for key, value in (labels or {}).items()}
+def kept(values: dict[str, str] | None) -> dict[str, str]:
+    """Labels or annotations: values of at most 256 characters, and of many keys 64, those that decide something first.
 
-
-def kept_annotations(annotations: dict[str, str] | None) -> dict[str, str]:
-    """Annotations of at most 256 characters."""
-    short = (annotations or {}).items()
-    return {sys.intern(key): value for key, value in short if len(value) <= MAX_ANNOTATION_BYTES}
+    Keys, which repeat from pod to pod, are held once.
+    """
+    short = [(key, value) for key, value in (values or {}).items() if len(value) <= MAX_VALUE_CHARS]
+    if len(short) > MAX_KEYS:
+        short = sorted(short, key=lambda pair: pair[0] not in _KEPT_FIRST)[:MAX_KEYS]  # stable
+    return {sys.intern(key): value for key, value in short}
 
 
 def pod_record(pod: wire.Pod, owners: tuple[OwnerRef, ...] = ()) -> PodRecord:
@@ -66,7 +74,7 @@ def pod_record(pod: wire.Pod, owners: tuple[OwnerRef, ...] = ()) -> PodRecord:
     metadata, spec, status = pod.metadata, pod.spec, pod.status
     if not metadata.uid:
         raise ValueError(f"cannot use pod {metadata.namespace}/{metadata.name}: it has no uid")
-    annotations = kept_annotations(metadata.annotations)
+    annotations = kept(metadata.annotations)
     containers, inits = spec.containers or (), spec.init_containers or ()
     return PodRecord(
         uid=metadata.uid,
@@ -74,7 +82,7 @@ def pod_record(pod: wire.Pod, owners: tuple[OwnerRef, ...] = ()) -> PodRecord:
         source=SourceKind.KUBERNETES,
         namespace=sys.intern(metadata.namespace),
         name=metadata.name,
-        labels=kept_labels(metadata.labels),
+        labels=kept(metadata.labels),
         annotations=annotations,
         owners=owners,
         phase=None if status.phase is None else sys.intern(status.phase),

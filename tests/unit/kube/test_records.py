@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuyaod.kube import wire
-from fuyaod.kube.observe.records import MAX_ANNOTATION_BYTES, OwnerKey, bare_id, controller_of, pod_record
+from fuyaod.kube.observe.records import MAX_KEYS, MAX_VALUE_CHARS, OwnerKey, bare_id, controller_of, pod_record
 from fuyaod.kube.quantity import parse_cpu_milli
 from fuyaod.kube.wire import Decoders, decoded
 from fuyaod.model.cgroup import KubeQos
@@ -133,7 +133,7 @@ def test_group_of_a_static_pod_is_named_by_its_config_hash(annotations: dict[str
 
 
 def test_long_annotations_are_left_out() -> None:
-    manifest = "x" * (MAX_ANNOTATION_BYTES + 1)
+    manifest = "x" * (MAX_VALUE_CHARS + 1)
 
     found = record({"annotations": {"kubectl.kubernetes.io/last-applied-configuration": manifest, "short": "y"}})
 
@@ -301,3 +301,24 @@ def test_any_json_is_decoded_or_refused(metadata: Any, spec: Any, status: Any) -
 @pytest.mark.parametrize("raw", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"null", b'{"metadata":{"uid":1}}'])
 def test_bytes_that_are_no_pod_are_none(raw: bytes) -> None:
     assert decoded(Decoders().pod, raw) is None
+
+
+@pytest.mark.parametrize("where", ["labels", "annotations"])
+def test_pod_with_thousands_of_labels_keeps_a_few_and_those_that_claim_a_class(where: str) -> None:
+    many = {f"openfuyao.com/{number}": "x" * 63 for number in range(5000)}
+
+    found = record({where: {**many, "openfuyao.com/qos": "BE"}})
+
+    kept = getattr(found, where)
+    assert len(kept) == MAX_KEYS
+    assert kept["openfuyao.com/qos"] == "BE"
+
+
+def test_static_pod_with_thousands_of_annotations_keeps_its_group() -> None:
+    many = {str(number): "x" for number in range(5000)}
+
+    assert record({"annotations": {**many, "kubernetes.io/config.mirror": HASH}}).cgroup_uid == HASH
+
+
+def test_pod_with_a_giant_label_value_does_not_keep_it() -> None:
+    assert record({"labels": {"a": "x" * 1_000_000, "b": "y"}}).labels == {"b": "y"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fuyaod.model.pods import OwnerRef, PodRecord, SourceKind
-from fuyaod.model.qos import QosClass
+from fuyaod.model.qos import CLAIM_KEYS, QosClass
 from fuyaod.model.settings import Qos
 from fuyaod.qos.decide import ACCEPTED, classify_pod
 
@@ -177,3 +177,7 @@ def test_classify_any_claims_never_weaker_than_the_pods_strongest(
     strengths = [c.qos.strength for c in verdict.claims if c.qos is not None]
     assert (verdict.qos.strength if verdict.qos else 0) == max(strengths, default=0)
     assert len([p for p in verdict.problems if "unknown" in p]) == sum(1 for c in verdict.claims if c.qos is None)
+
+
+def test_accepted_keys_are_those_that_sources_keep_first() -> None:
+    assert ACCEPTED.keys() == CLAIM_KEYS
