@@ -19,7 +19,7 @@ from fuyaod.rpc.answers import NodeAnswers
 from fuyaod.rpc.health import SERVICE as HEALTH_SERVICE
 from fuyaod.rpc.health import Health
 from fuyaod.rpc.requests import reader, refuse_malformed
-from fuyaod.rpc.sockets import absolute_path, claim, grpc_target
+from fuyaod.rpc.sockets import absolute_path, claim, grpc_target, identity, spare
 
 SERVICE: Final = pb.DESCRIPTOR.services_by_name["NodeService"].full_name
 
@@ -32,7 +32,8 @@ class Limits(Value, frozen=True, kw_only=True):
     `request_bytes`: requests name pods; the largest to come holds one pod's specification (etcd's own limit is 1.5
     MiB). `answer_bytes`: 200 pods with their JSON have about 2 MiB. `streams`: open calls per connection. `calls`:
     open calls in all; more are answered RESOURCE_EXHAUSTED. `handshake_ms`: a connection that has not spoken HTTP/2
-    by then is closed. `grace_s`: how long open calls may take to end at shutdown.
+    by then is closed. `idle_ms`: so is one without an open call for so long. `grace_s`: how long open calls may take
+    to end at shutdown.
     """
 
     request_bytes: int = 1 << 20
@@ -41,6 +42,7 @@ class Limits(Value, frozen=True, kw_only=True):
     streams: int = 64
     calls: int = 256
     handshake_ms: int = 5000
+    idle_ms: int = 30_000
     grace_s: float = 1.0
 
 
@@ -71,11 +73,13 @@ async def serve_rpc(
     async with claim(path):
         _bind(server, path)
         await server.start()
+        ours = identity(path)
     try:
         yield path
     finally:
         health.close()
-        await server.stop(limits.grace_s)  # unlinks the socket first: nobody new comes in
+        with spare(path, ours):
+            await server.stop(limits.grace_s)  # unlinks the socket first: nobody new comes in
 
 
 def _make_server(answers: NodeAnswers, health: Health, limits: Limits) -> grpc.aio.Server:
@@ -88,6 +92,7 @@ def _make_server(answers: NodeAnswers, health: Health, limits: Limits) -> grpc.a
             ("grpc.max_allowed_incoming_connections", limits.connections),
             ("grpc.max_concurrent_streams", limits.streams),
             ("grpc.server_handshake_timeout_ms", limits.handshake_ms),
+            ("grpc.max_connection_idle_ms", limits.idle_ms),
         ),
         maximum_concurrent_rpcs=limits.calls,
     )

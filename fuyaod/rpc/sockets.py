@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import socket
 import stat
 import struct
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -59,6 +60,38 @@ async def claim(path: str) -> AsyncIterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def identity(path: str) -> tuple[int, int] | None:
+    """What tells the file at the path from a later one; None when there is none or it cannot be looked at."""
+    try:
+        seen = os.lstat(path)
+    except OSError:
+        return None
+    return seen.st_dev, seen.st_ino
+
+
+@contextmanager
+def spare(path: str, ours: tuple[int, int] | None) -> Iterator[None]:
+    """For the end of a server, when gRPC unlinks its path: a socket that is not `ours` any more is there afterwards.
+
+    Somebody took ours away and another agent has taken its place since.
+    """
+    kept = f"{path}.{os.getpid()}"
+    found = identity(path)
+    linked = False
+    if found is not None and found != ours:
+        with contextlib.suppress(OSError):
+            os.link(path, kept)
+            linked = True
+    try:
+        yield
+    finally:
+        if linked:
+            with contextlib.suppress(OSError):  # it is still there
+                os.link(kept, path)
+            with contextlib.suppress(OSError):
+                Path(kept).unlink()
 
 
 def _open_folder(folder: Path) -> int:

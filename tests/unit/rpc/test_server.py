@@ -333,3 +333,28 @@ async def test_path_with_blanks_and_percent_signs_is_taken_as_it_is(tmp_path: Pa
     async with serve_rpc(str(tmp_path / "a %20?#b"), latest.get) as path:
         assert mode_of(path) == stat.S_IFSOCK | 0o660
         assert (await get_node(path)).node.pods
+
+
+async def test_connection_without_calls_is_closed(socket_path: str, latest: Latest) -> None:
+    """Else 128 of them, which cost their owner nothing, would keep everybody else out for good."""
+    async with serve_rpc(socket_path, latest.get, limits=Limits(idle_ms=200)) as path:
+        reader, writer = await asyncio.open_unix_connection(path)
+        writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))  # and empty settings
+        async with asyncio.timeout(WAIT_S):
+            await reader.read()
+        writer.close()
+
+    assert reader.at_eof()
+
+
+async def test_end_of_a_server_leaves_the_socket_that_took_its_place(socket_path: str, latest: Latest) -> None:
+    latest.snapshot = snapshot(full=True)
+    async with contextlib.AsyncExitStack() as second:
+        async with serve_rpc(socket_path, latest.get):
+            os.unlink(socket_path)
+            await second.enter_async_context(serve_rpc(socket_path, latest.get))
+
+        assert (await get_node(socket_path)).node.pods
+        assert os.listdir(os.path.dirname(socket_path)) == [os.path.basename(socket_path)]
+
+    assert mode_of(socket_path) is None
