@@ -14,8 +14,8 @@ MAX_LINKS: Final = 40
 KERNEL_FOLDERS: Final = ("sys/", "proc/")
 """Below them folders are looked at once: nobody can put a link into a kernel's filesystem, so a folder stays one."""
 
-MAX_PLAIN: Final = 65_536
-"""Folders remembered; they begin anew then. A node of 10,000 groups has as many."""
+MAX_PLAIN: Final = 16_384
+"""Folders remembered, at most 4 MiB of paths; they begin anew then. A node of 10,000 groups has as many."""
 
 
 class RootedFiles:
