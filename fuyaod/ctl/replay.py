@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fuyaod.model.snapshot import NodeSnapshot
     from fuyaod.node.capture import Capture, Difference
 
-MAX_FILE_BYTES: Final = 512 << 20
+MAX_FILE_BYTES: Final = 128 << 20
 SHOWN: Final = 20
 """Differences listed for people; the JSON has them all."""
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Final, TypeVar
 
+from fuyaod.errors import FuyaodError
 from fuyaod.hostfs.files import Files
 from fuyaod.model.values import Value
 
@@ -66,7 +67,11 @@ class RecordingFiles:
         self._open = _OpenFiles()
 
     def tape(self) -> Tape:
-        """All that was read so far."""
+        """All that was read so far. Raises FuyaodError when some was left out for the sake of the size."""
+        if self._bytes > MAX_RECORDED_BYTES:
+            raise FuyaodError(
+                f"cannot record {self._prefix}: the files read are larger than {MAX_RECORDED_BYTES} bytes"
+            )
         text, binary = {}, {}
         for path, raw in sorted(self._read.items()):
             try:

@@ -120,8 +120,11 @@ def differences(captured: NodeSnapshot, replayed: NodeSnapshot) -> tuple[Differe
 
 
 def pack(capture: Capture) -> bytes:
-    """The capture as gzipped JSON."""
-    return gzip.compress(encode(capture), mtime=0)
+    """The capture as gzipped JSON. Raises FuyaodError for one that `unpack` would refuse for its size."""
+    text = encode(capture)
+    if len(text) > MAX_CAPTURE_BYTES:
+        raise FuyaodError(f"cannot pack the capture: its {len(text)} bytes are more than {MAX_CAPTURE_BYTES}")
+    return gzip.compress(text, mtime=0)
 
 
 def unpack(raw: bytes, name: str) -> Capture:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fuyaod.errors import HostFileError
+from fuyaod.errors import FuyaodError, HostFileError
 from fuyaod.hostfs import HostRoot, record
 from fuyaod.hostfs.record import CapturedFiles, RecordingFiles, Tape
 from fuyaod.model.values import encode
@@ -123,3 +123,17 @@ def test_recording_leaves_out_names_that_are_not_utf8(tree: Path) -> None:
 
     assert replayed(files).list("proc") == listed == ("link", "raw", "stat")
     assert encode(files.tape())
+
+
+def test_tape_of_more_than_64_mib_is_refused_not_cut(tree: Path) -> None:
+    host, files = recording(tree)
+    for number in range(17):
+        with open(tree / str(number), "wb") as file:
+            file.truncate(4 << 20)
+    for number in range(16):
+        host.read(str(number))
+    with pytest.raises(HostFileError, match="EFBIG"):
+        host.read("16")
+
+    with pytest.raises(FuyaodError, match=r"cannot record .* larger than 67108864 bytes"):
+        files.tape()

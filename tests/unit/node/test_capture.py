@@ -223,3 +223,11 @@ def test_unpack_of_any_bytes_never_crashes(raw: bytes) -> None:
     for candidate in (raw, gzip.compress(raw)):
         with pytest.raises(FuyaodError, match="cannot replay"):
             unpack(candidate, "x")
+
+
+def test_pack_of_what_could_not_be_unpacked_is_refused(root: Path) -> None:
+    capture = capture_of(materialise(declare("one-cpu"), root))
+    tape = msgspec.structs.replace(capture.tape, text={"proc/stat": "\0" * (23 << 20)})  # six bytes each in JSON
+
+    with pytest.raises(FuyaodError, match="cannot pack the capture"):
+        pack(msgspec.structs.replace(capture, tape=tape))
