@@ -137,7 +137,7 @@ def test_daemon_survives_files_turning_to_garbage_while_it_runs(made: Materialis
                 path.write_bytes(garbage[number % len(garbage)])
         (made.root / "proc/stat").write_bytes(b"cpu x y z\n")
         (made.root / "proc/meminfo").write_bytes(os.urandom(300))
-        agent.wait_for(lambda: bool(agent.events("finding")), "finding")
+        agent.wait_for(lambda: any(e["id"] == "cgroups.unreadable" for e in agent.events("finding")), "finding")
 
         rewrite(made, 1)
         agent.wait_for(lambda: any(e["id"] == "cgroups.unreadable" for e in agent.events("finding_gone")), "recovery")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +34,8 @@ class OnTerminal:
 
     def __init__(self, root: Path, work: Path) -> None:
         self.master, slave = pty.openpty()
+        rows, columns = 55, 190
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         environment = {k: v for k, v in os.environ.items() if not k.startswith("FUYAOD_")}
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-m", "fuyaod.agent", "run", "--root", root],
