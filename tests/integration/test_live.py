@@ -36,7 +36,7 @@ class OnTerminal:
         self.master, slave = pty.openpty()
         rows, columns = 55, 190
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("FUYAOD_")}
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("FUYAOD_", "COLUMNS", "LINES"))}
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-m", "fuyaod.agent", "run", "--root", root],
             stdin=slave,
