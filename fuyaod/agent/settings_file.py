@@ -9,6 +9,7 @@ from fuyaod.model.settings import Settings
 from fuyaod.settings_load import load_settings
 
 Signature = tuple[int, int, int]
+SIZE = 1
 
 
 class SettingsFile:
@@ -26,6 +27,7 @@ class SettingsFile:
         self._path = path
         self._environment = dict(environment)
         self._signature = self._look()
+        self._was_empty = False
         self.current = load_settings(path, self._environment)
 
     def poll(self) -> Settings | None:
@@ -40,6 +42,11 @@ class SettingsFile:
         signature = self._look()
         if signature == self._signature:
             return None
+        if signature is not None and signature[SIZE] == 0 and not self._was_empty:
+            # Perhaps caught between truncate and write, and an empty file means all defaults: look once more.
+            self._was_empty = True
+            return None
+        self._was_empty = False
         self._signature = signature
         return self.reload()
 

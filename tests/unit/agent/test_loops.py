@@ -290,6 +290,23 @@ async def test_settings_swapped_link_is_seen(tmp_path: Path) -> None:
     assert watched.taken[0].observe.interval_ms == 900
 
 
+def test_settings_file_caught_empty_is_looked_at_once_more(watched: Watched) -> None:
+    watched.path.write_text("")
+    caught = watched.file.poll()
+    watched.path.write_text("[observe]\ninterval_ms = 800\n")
+    written = watched.file.poll()
+
+    assert caught is None
+    assert written is not None
+    assert written.observe.interval_ms == 800
+
+
+def test_settings_file_that_stays_empty_means_defaults(watched: Watched) -> None:
+    watched.path.write_text("")
+
+    assert [watched.file.poll(), watched.file.poll()] == [None, Settings()]
+
+
 def test_needs_restart_names_what_is_only_read_at_start() -> None:
     assert needs_restart(Settings(), Settings(http=Http(listen="127.0.0.1:1"))) == ("$.http.listen",)
     assert needs_restart(Settings(), Settings(http=Http(stale_after_s=99))) == ()
