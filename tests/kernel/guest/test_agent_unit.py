@@ -83,7 +83,7 @@ def test_unit_is_active_only_with_the_first_snapshot_and_tells_where_it_answers(
 
     assert (starting["ActiveState"], starting["StatusText"]) == ("activating", "")
     assert ready == 200
-    assert f"{agent.url}/healthz" in agent_unit.show()["StatusText"]
+    assert f"{agent.url}/metrics /healthz /readyz" in agent_unit.show()["StatusText"]
     assert f"gRPC {agent.socket}" in agent_unit.show()["StatusText"]
 
 

@@ -1,10 +1,10 @@
-import select
 import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.kernel.vm.console import GuestEnd, Limits, follow
+from tests.unit.kernel_vm.waiting import readable
 
 Start = Callable[[str], subprocess.Popen[bytes]]
 
@@ -48,7 +48,7 @@ def test_console_that_stays_silent_is_no_boot(start: Start) -> None:
 def test_console_that_never_closes_times_out(start: Start) -> None:
     process = start("echo up; exec sleep 60")
     assert process.stdout is not None
-    assert select.select([process.stdout], [], [], 30)[0]
+    assert readable(process.stdout)
     lines: list[str] = []
 
     seen = follow(process.stdout, Limits(boot_s=30, total_s=0.1), lines.append)

@@ -1,5 +1,4 @@
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.kernel.vm.processes import child, talking_child
+from tests.unit.kernel_vm.waiting import readable
 
 pytestmark = pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv (util-linux) is not installed")
 
@@ -59,5 +59,5 @@ def test_child_dies_with_a_parent_that_is_killed(tmp_path: Path) -> None:
         parent.kill()
 
         # The pipe ends when nobody holds its other side: neither parent nor child.
-        assert select.select([end], [], [], 30)[0]
+        assert readable(end)
     os.close(end)

@@ -6,6 +6,7 @@ import errno
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -34,7 +35,9 @@ def made() -> Iterator[Materialised]:
 
 
 class Looker:
-    """An observer whose time and events a test moves."""
+    """An observer whose time and events a test moves. `close_lookers` closes it."""
+
+    made: ClassVar[list[Looker]] = []
 
     def __init__(self, made: Materialised, settings: Settings | None = None, **faults: int) -> None:
         host = HostRoot(made.root, FaultyFiles(made.root, faults))
@@ -42,6 +45,7 @@ class Looker:
         self.at_s = 0
         calm = Settings(observe=Observe(topology_interval_s=DAY_S))
         self.observer = NodeObserver(host, settings or calm, drain_events=self._drain, processes=False)
+        self.made.append(self)
 
     def _drain(self) -> frozenset[Topic]:
         topics, self.topics = self.topics, frozenset()
@@ -51,6 +55,13 @@ class Looker:
         self.at_s += after_s
         self.topics = frozenset(topics)
         return self.observer.observe(self.at_s * SECOND_NS, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def close_lookers() -> Iterator[None]:
+    yield
+    while Looker.made:
+        Looker.made.pop().observer.close()
 
 
 def mtu_of_first(snapshot: NodeSnapshot) -> int | None:
