@@ -35,7 +35,7 @@ class Exposition:
         self._now_ns = now_ns
 
     def render(self) -> bytes:
-        """All metrics as text; one without a row is left out. About 6 ms of CPU for 200 pods."""
+        """All metrics as text; one without a row is left out. About 8 ms of CPU for 200 pods."""
         out = bytearray()
         for name, kind, text, labels, rows in self._own():
             _write_family(out, name, kind, text, labels, rows)
