@@ -67,6 +67,10 @@ def run(config: str | None, root: str, live: bool | None) -> None:
     Any setting can be overridden by a variable named after its TOML path: FUYAOD_OBSERVE__INTERVAL_MS=500.
     """
     wants_live = all(s.isatty() for s in (sys.stdin, sys.stdout, sys.stderr)) if live is None else live
+    if wants_live and not sys.stdin.isatty():
+        raise SystemExit(
+            _say(FuyaodError("cannot show the live view: standard input is no terminal; leave --live out"))
+        )
     if wants_live and find_spec("textual") is None:
         click.echo("no live view: install the extra `top` (pip install 'fuyaod[top]'); log lines instead", err=True)
         wants_live = False

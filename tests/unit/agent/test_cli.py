@@ -62,6 +62,13 @@ def test_version_is_printed() -> None:
     assert __version__ in invoke("--version")[1]
 
 
+def test_run_live_without_a_terminal_says_so(tmp_path: Path) -> None:
+    code, _, err = invoke("run", "--live", "--root", str(tmp_path))
+
+    assert code == 2
+    assert "no terminal" in err
+
+
 def test_run_on_a_folder_that_is_not_there_is_wrong_usage(tmp_path: Path) -> None:
     code, _, err = invoke("run", "--root", str(tmp_path / "nope"))
 
