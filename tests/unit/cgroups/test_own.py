@@ -40,12 +40,15 @@ def test_own_budget_counts_a_descriptor_more_when_one_is_opened(files: OsFiles, 
 def test_own_budget_both_ways_agree() -> None:
     budget = DescriptorBudget(100, reserve=0)
 
-    fast = observe_own_budget(HostRoot("/"), budget)
-    slow = observe_own_budget(HostRoot("/", OldKernelFiles()), budget)
+    def both() -> tuple[int, int]:
+        fast = observe_own_budget(HostRoot("/"), budget)
+        slow = observe_own_budget(HostRoot("/", OldKernelFiles()), budget)
+        assert fast is not None
+        assert slow is not None
+        return fast.open_descriptors, slow.open_descriptors
 
-    assert fast is not None
-    assert slow is not None
-    assert fast.open_descriptors == slow.open_descriptors
+    # Garbage of other tests may close its descriptors between the two looks, and does so only once.
+    assert any(fast == slow for fast, slow in (both() for _ in range(20)))
 
 
 def test_own_budget_without_proc_is_none(tmp_path: Path) -> None:
